@@ -1,0 +1,1 @@
+"""VNC: sessions with real VNC servers, and a small server of our own."""
