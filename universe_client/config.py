@@ -1,0 +1,50 @@
+"""The options of an environment, checked once, where they are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from universe_client.errors import ConfigError
+from vnc.session import Limits, Timeouts
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """How an environment treats its remotes.
+
+    Attributes:
+        driver: which VNC driver decodes the pixels.
+        fps: the rate asked of each remote in its reset; None leaves it to the remote.
+        observer: watch only: another client controls the episodes, nothing we send reaches the remote.
+        on_error: "truncate" reports a remote's failure in its slot and goes on; "raise" raises it from `step`.
+        copy: hand out frames that are the caller's to keep; False lends a view valid until the next step.
+        start_timeout: seconds a provider may take to start one remote.
+        reset_timeout: seconds one reset may take, from its request to the first frame.
+        backoff: seconds before the first and between later attempts to reach a lost remote (jitter is added).
+        limits, timeouts: bounds on what a VNC server may send and how long it may take.
+    """
+
+    driver: Literal["auto", "portable"] = "auto"
+    fps: float | None = None
+    observer: bool = False
+    on_error: Literal["truncate", "raise"] = "truncate"
+    copy: bool = True
+    start_timeout: float = 60.0
+    reset_timeout: float = 120.0
+    backoff: tuple[float, float] = (0.5, 30.0)
+    limits: Limits = field(default_factory=Limits)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+
+    def __post_init__(self) -> None:
+        if self.driver not in ("auto", "portable"):
+            raise ConfigError(f"driver={self.driver!r} is neither 'auto' nor 'portable'")
+        if self.on_error not in ("truncate", "raise"):
+            raise ConfigError(f"on_error={self.on_error!r} is neither 'truncate' nor 'raise'")
+        for name in ("start_timeout", "reset_timeout"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name}={getattr(self, name)!r} is not a positive number of seconds")
+        if self.fps is not None and self.fps <= 0:
+            raise ConfigError(f"fps={self.fps!r} is not a positive rate")
+        if not 0 < self.backoff[0] <= self.backoff[1]:
+            raise ConfigError(f"backoff={self.backoff!r} is not (first, longest) in seconds")

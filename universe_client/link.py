@@ -1,0 +1,311 @@
+"""One remote's two connections and its episodes, kept alive on the event loop.
+
+    CONNECTING ──> RESETTING ──> RUNNING ──> RESETTING ...        any of them ──> LOST ──> CONNECTING
+                                                                  close() or a permanent error ──> CLOSED
+
+RUNNING means: the rewarder says `running` for the newest episode, and every pixel in the framebuffer was drawn after
+it said so. A remote without a rewarder has one endless episode.
+
+Everything here runs on the event loop's thread, but for `act`, the one shortcut: input goes from the agent's thread
+straight to the session. `_lock` keeps it from crossing the end of the episode it was meant for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from rewarder.client import RewarderClient
+from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.errors import RewarderError
+from rewarder.messages import Envelope
+from universe_client.config import Config
+from universe_client.errors import ProtocolError, ProviderError, RemoteError, ResetTimeout, remote_error
+from universe_client.held import HeldInput
+from universe_client.remotes.provider import Provider, RemoteAddress
+from vnc.drivers import connect as driver
+from vnc.errors import VNCError
+from vnc.events import Event
+from vnc.session import Session
+
+logger = logging.getLogger(__name__)
+
+
+class State(StrEnum):
+    """Where a remote is in its life."""
+
+    CONNECTING = "connecting"
+    RESETTING = "resetting"
+    RUNNING = "running"
+    LOST = "lost"
+    CLOSED = "closed"
+
+
+class Link:
+    """Connects, resets, reconnects, and knows which episode's pixels the framebuffer holds.
+
+    Attributes:
+        state: see the module's docstring.
+        buffer: the rewards of this remote; it outlives connections.
+        address, session, rewarder: of the connection now; None while there is none.
+        playing: the episode whose pixels the framebuffer holds; None while there is no such episode.
+        errors: what went wrong, until somebody takes it away.
+        cuts: how often an endless episode (that of a remote without a rewarder) was cut by a loss.
+    """
+
+    def __init__(
+        self,
+        index: int,
+        env_id: str | None,
+        provider: Provider,
+        config: Config,
+        on_change: Callable[[], None],
+    ) -> None:
+        self.index = index
+        self.state = State.CONNECTING
+        self.buffer = RewardBuffer()
+        self.address: RemoteAddress | None = None
+        self.session: Session | None = None
+        self.rewarder: RewarderClient | None = None
+        self.playing: EpisodeId | None = None
+        self.errors: list[RemoteError] = []
+        self.cuts = 0
+        self._env_id, self._provider, self._config = env_id, provider, config
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._held = HeldInput()
+        self._reset_asked = False
+        self._seed: int | None = None
+        self._endless = 0  # the number of the episode of a remote without a rewarder
+        self._asked: EpisodeId | None = None  # the episode for which a fresh screen was asked
+        self._fresh = 0  # ... and the generation that will hold it
+        self._deadline: asyncio.TimerHandle | None = None
+        self._over: asyncio.Future[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def label(self) -> str:
+        """`index (address)`, for errors and logs."""
+        return f"{self.index} ({self.address or 'no address yet'})"
+
+    def act(self, events: Sequence[Event], episode: EpisodeId | None) -> bool:
+        """Send `events`, meant for `episode`, if that is the one being played; return whether it was."""
+        with self._lock:
+            session = self.session
+            if session is None or episode is None or episode != self.playing or self._config.observer:
+                return False
+            self._held.note(events)
+            session.send(events)
+            return True
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to connect, and never stop trying."""
+        self._task = asyncio.create_task(self._run(), name=f"remote {self.index}")
+        self._task.add_done_callback(self._ended)
+
+    async def close(self) -> None:
+        """Hang up."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        self._enter(State.CLOSED)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A defect of ours ends the slot aloud, not in silence."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._lose(RemoteError(f"internal error: {error!r}", remote=self.label, stage="run"))
+            self._enter(State.CLOSED)
+            raise error
+
+    async def _run(self) -> None:
+        first, longest = self._config.backoff
+        pause = first
+        while True:
+            began = time.monotonic()
+            failure = await self._live()
+            if failure.permanent:
+                self._enter(State.CLOSED)
+                return
+            if time.monotonic() - began > longest:
+                pause = first
+            if isinstance(failure, ProtocolError):
+                pause = longest  # it will most likely break the protocol again
+            await asyncio.sleep(pause * random.uniform(0.75, 1.25))
+            pause = min(2 * pause, longest)
+            self._enter(State.CONNECTING)
+
+    async def _live(self) -> RemoteError:
+        """Connect, play until something ends it, report that, hang up; return what it was."""
+        self._over = asyncio.get_running_loop().create_future()
+        try:
+            await self._connect()
+            self._start_deadline()
+            self._enter(State.RESETTING)
+            if self._reset_asked:
+                self._send_reset()
+            self._update()
+            await self._over
+        except (VNCError, RewarderError, RemoteError) as error:
+            failure = remote_error(error, remote=self.label, stage=self._stage())
+            self._lose(failure)
+            return failure
+        finally:
+            await self._hang_up()
+        raise AssertionError("a link ends with an exception")
+
+    def _stage(self) -> str:
+        return {State.CONNECTING: "connect", State.RESETTING: "reset"}.get(self.state, "run")
+
+    def _lose(self, error: RemoteError) -> None:
+        """Report the end of a connection. The error is there before the truncation: one step tells both."""
+        if self.state is State.RUNNING and self.address is not None and self.address.rewarder is None:
+            self.cuts += 1
+        self._leave_episode()
+        logger.warning("! %s", error)
+        self.errors.append(error)
+        self.buffer.disconnected("lost")
+        self._enter(State.LOST)
+        self._on_change()
+
+    def _enter(self, state: State) -> None:
+        if state is not self.state:
+            logger.debug("= remote %s is %s", self.label, state)
+            self.state = state
+            self._on_change()
+
+    # -- connections --------------------------------------------------------------------------------------------
+
+    async def _connect(self) -> None:
+        self.address = await self._acquire()
+        if self.address.rewarder is not None:
+            self.rewarder = await RewarderClient.connect(
+                self.address.rewarder,
+                buffer=self.buffer,
+                on_message=self._on_message,
+                observer=self._config.observer,
+                label=self.label,
+            )
+            self._watch(self.rewarder)
+        self.session = await driver(self._config.driver)(
+            self.address.vnc,
+            on_change=self._update,
+            limits=self._config.limits,
+            timeouts=self._config.timeouts,
+        )
+        logger.info("= remote %s connected", self.label)
+
+    async def _acquire(self) -> RemoteAddress:
+        timeout = self._config.start_timeout
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._provider.acquire(self.index)
+        except TimeoutError:
+            await self._provider.discard(self.index)
+            raise ProviderError(
+                f"not started within {timeout:g} s", remote=self.label, stage="start"
+            ) from None
+
+    def _watch(self, rewarder: RewarderClient) -> None:
+        async def closed() -> None:
+            self._end(await rewarder.closed())
+
+        self._watcher = asyncio.create_task(closed(), name=f"remote {self.index} rewarder")
+
+    async def _hang_up(self) -> None:
+        self._leave_episode()
+        self._stop_deadline()
+        self._asked = None
+        session, self.session = self.session, None
+        rewarder, self.rewarder = self.rewarder, None
+        if session is not None:
+            await session.close()
+        if rewarder is not None:
+            self._watcher.cancel()
+            await rewarder.close()
+
+    def _end(self, error: Exception) -> None:
+        """This connection is over because of `error`; the first reason counts."""
+        if self._over is not None and not self._over.done():
+            self._over.set_exception(error)
+
+    # -- episodes -----------------------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None) -> None:
+        """Ask for a new episode, now or as soon as there is a connection."""
+        self._reset_asked, self._seed = True, seed
+        self._endless += 1
+        self._asked = None
+        self._send_reset()
+        self._update()
+
+    def _send_reset(self) -> None:
+        if self.rewarder is not None and not self._config.observer:
+            self.rewarder.reset(self._env_id, self._seed, self._config.fps)
+            self._start_deadline()
+
+    def _on_message(self, envelope: Envelope) -> None:
+        if self.rewarder is not None and self.rewarder.reset_error is not None:
+            self._end(self.rewarder.reset_error)
+        self._update()
+
+    def _current(self) -> EpisodeId | None:
+        """The newest episode, if it is running."""
+        if self.rewarder is not None:
+            return self.buffer.running
+        return EpisodeId.parse(self._endless) if self._reset_asked else None
+
+    def _update(self) -> None:
+        """Something arrived: work out which episode's pixels, if any, the framebuffer holds now."""
+        session = self.session
+        if session is None:
+            return
+        if session.error is not None:
+            self._end(session.error)
+            return
+        episode = self._current()
+        if episode != self._asked:
+            self._asked = episode
+            self._fresh = session.refresh() if episode is not None else 0
+        shown = episode is not None and session.generation >= self._fresh
+        self._set_playing(episode if shown else None)
+        self._on_change()
+
+    def _set_playing(self, episode: EpisodeId | None) -> None:
+        if episode == self.playing:
+            return
+        self._leave_episode()
+        if episode is not None:
+            self.playing = episode
+            self._stop_deadline()
+            self._enter(State.RUNNING)
+        else:
+            self._start_deadline()
+            self._enter(State.RESETTING)
+
+    def _leave_episode(self) -> None:
+        """From here on no input reaches the remote, and what is held down is let go of."""
+        with self._lock:
+            self.playing = None
+            if self.session is not None:
+                self.session.send(self._held.release())
+
+    def _start_deadline(self) -> None:
+        self._stop_deadline()
+        if self._reset_asked:
+            timeout = self._config.reset_timeout
+            self._deadline = asyncio.get_running_loop().call_later(timeout, self._reset_timed_out, timeout)
+
+    def _stop_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _reset_timed_out(self, timeout: float) -> None:
+        self._end(ResetTimeout(f"not running after {timeout:g} s", remote=self.label, stage="reset"))

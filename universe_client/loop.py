@@ -1,0 +1,70 @@
+"""The only bridge between the agent's synchronous code and asyncio: one event loop in one daemon thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class LoopThread:
+    """An event loop that runs until `stop`."""
+
+    def __init__(self, name: str = "universe-client") -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._main, name=name, daemon=True)
+        self._thread.start()
+
+    def _main(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def call(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Run `function` on the loop's thread, soon."""
+        self._loop.call_soon_threadsafe(lambda: function(*args, **kwargs))
+
+    def run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        """Run `coroutine` on the loop and wait here for its result.
+
+        Raises:
+            TimeoutError: it was not done within `timeout` seconds; it has been cancelled.
+        """
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result(timeout)
+        except TimeoutError:
+            future.cancel()
+            raise
+
+    def stop(self, last: Coroutine[Any, Any, object]) -> None:
+        """Run `last`, then end the loop and its thread; tasks still alive are cancelled and awaited first.
+
+        From the loop's own thread (a garbage collection may happen there) it only begins all this.
+        """
+        if threading.current_thread() is self._thread:
+            self._last = self._loop.create_task(self._finish(last))
+            return
+        asyncio.run_coroutine_threadsafe(self._finish(last), self._loop)
+        self._thread.join()
+
+    async def _finish(self, last: Coroutine[Any, Any, object]) -> None:
+        try:
+            await last
+            await _cancel_others()
+        finally:
+            self._loop.stop()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.get_running_loop().shutdown_asyncgens()

@@ -1,0 +1,226 @@
+"""One remote as the agent sees it: what it may act on, and what each step tells it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rewarder.episode import EpisodeId, Popped
+from universe_client.errors import RemoteError
+from universe_client.info import blank
+from universe_client.link import Link, State
+from vnc.events import Event
+from vnc.session import Frame, Session
+
+_ENV_ID, _EPISODE = "env_status.env_id", "env_status.episode_id"
+_LAG = "stats.gauges.diagnostics.lag."
+
+
+@dataclass(slots=True)
+class Slot:
+    """One remote's share of a step; `reward` and `done` are None for a remote without a rewarder."""
+
+    observation: dict[str, Any] | None
+    reward: float | None
+    done: bool | None
+    info: dict[str, Any]
+
+
+class Remote:
+    """The agent's end of a `Link`; all methods are the agent's thread's."""
+
+    def __init__(self, link: Link, observer: bool = False) -> None:
+        self.link = link
+        self.error: RemoteError | None = None
+        self.new_error: RemoteError | None = None
+        self._observer = observer
+        self._observed: EpisodeId | None = None  # the episode of the newest observation the agent was given
+        self._frame: Frame = np.zeros((0, 0, 3), np.uint8)
+        self._frame_number = 0
+        self._session: Session | None = None  # the one that `_frame` and `_counted` belong to
+        self._counted = (0, 0, 0, 0)
+        self._cuts = 0  # of the link's, how many have been reported
+        self._cut: str | None = None  # why this side ended an endless episode, until that is reported
+        self._text: list[Any] = []
+        self._generic: Any = None
+        self._masked_events = 0
+        self._reaction_time: float | None = None
+        self._send_time: float | None = None
+        self._frame_time = 0.0
+
+    def begin_reset(self) -> None:
+        """From here on nothing of the episodes so far is shown or counted; an observer only forgets its view."""
+        if not self._observer:
+            self.link.buffer.begin_reset()
+        self._leave_episode()
+
+    def end_episode(self, reason: str) -> None:
+        """Cut the episode from this side: the next `poll` reports it as truncated."""
+        if self._has_rewarder:
+            self.link.buffer.end_episode(reason)
+        else:
+            self._cut = reason
+
+    @property
+    def _has_rewarder(self) -> bool:
+        return self.link.address is None or self.link.address.rewarder is not None
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Send `events` if the episode that the agent saw is still on; otherwise drop and count them."""
+        self._masked_events = 0
+        self._reaction_time = self._send_time = None
+        if not events:
+            return
+        began = time.monotonic()
+        if not self.link.act(events, self._observed):
+            self._masked_events = len(events)
+            return
+        self._send_time = time.monotonic() - began
+        self._reaction_time = began - self._frame_time
+
+    def poll(self, copy: bool = True) -> Slot:
+        """Return what has come since the last poll. The frame is the caller's, or with copy=False a view."""
+        taken = self._take()  # before the pop: a frame must not be newer than what is known of the episode
+        popped = self.link.buffer.pop()
+        if not self._has_rewarder:
+            return self._poll_endless(popped, taken, copy)
+        slot = self._slot(popped, taken if taken == popped.running else None, copy)
+        slot.info["truncated"] = popped.truncated
+        slot.info["end_reason"] = popped.end_reason
+        return slot
+
+    def _slot(self, popped: Popped, shown: EpisodeId | None, copy: bool) -> Slot:
+        self._note_text(popped)
+        self._observed = shown
+        observation = None if shown is None else self._observation(copy)
+        done = popped.terminated or popped.truncated
+        return Slot(observation, popped.reward, done, self._info(popped, shown))
+
+    def _poll_endless(self, popped: Popped, taken: EpisodeId | None, copy: bool) -> Slot:
+        """Without a rewarder there is no reward, and no end but a loss or our own cut."""
+        reason, self._cut = self._cut, None
+        if self.link.cuts > self._cuts:
+            self._cuts, reason = self.link.cuts, "lost"
+        slot = self._slot(popped, taken if reason is None else None, copy)
+        slot.reward, slot.done = None, None if reason is None else True
+        slot.info["truncated"] = reason is not None
+        slot.info["end_reason"] = reason
+        return slot
+
+    def _take(self) -> EpisodeId | None:
+        """Bring `_frame` up to date; return the episode whose pixels it holds."""
+        episode, session = self.link.playing, self.link.session
+        if episode is None or session is None:
+            return None
+        if session is not self._session:
+            self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
+        if session.frames != self._frame_number:
+            if self._frame.shape != session.shape:
+                self._frame = np.zeros(session.shape, np.uint8)
+            try:
+                self._frame_number = session.take(self._frame)
+            except ValueError:  # resized since its shape was read: there is a frame again at the next poll
+                return None
+            self._frame_time = session.frame_time
+        return episode if self.link.playing == episode else None
+
+    def _observation(self, copy: bool) -> dict[str, Any]:
+        frame = self._frame.copy() if copy else _view(self._frame)
+        observation: dict[str, Any] = {"vision": frame, "text": self._text}
+        if self._generic is not None:
+            observation["generic"] = self._generic
+        self._text = []
+        return observation
+
+    def _note_text(self, popped: Popped) -> None:
+        """Keep text for the next observation of its episode; that of an ended episode goes with it."""
+        if popped.complete_episode_id is not None:
+            self._leave_episode()
+        else:
+            self._text += popped.text
+            if popped.observation is not None:
+                self._generic = popped.observation
+
+    def _leave_episode(self) -> None:
+        self._observed = None
+        self._text = []
+        self._generic = None
+
+    def _info(self, popped: Popped, shown: EpisodeId | None) -> dict[str, Any]:
+        info = blank()
+        info["terminated"] = popped.terminated
+        info[_ENV_ID] = popped.env_id
+        info["env_status.env_state"] = popped.env_state
+        info["stats.reward.count"] = popped.count
+        info["stats.reward.stale"] = popped.stale
+        info["stats.reward.duplicate"] = popped.duplicate
+        info["mask.masked.action"] = self._masked_events
+        info["reaction_time"] = self._reaction_time
+        if popped.episode_id is not None:
+            info[_EPISODE] = str(popped.episode_id)
+        if popped.complete_episode_id is not None:
+            info["env_status.complete.episode_id"] = str(popped.complete_episode_id)
+            info["env_status.complete.env_state"] = popped.complete_env_state
+            info["env_status.skipped_episodes"] = popped.skipped_episodes
+        if shown is None:
+            info["mask.masked.observation"] = True
+            info["env_status.reason"] = self._reason(popped)
+        self._add_error(info)
+        self._add_traffic(info)
+        self._add_lags(info, popped, shown)
+        for key, value in popped.info.items():
+            info[f"remote.{key}"] = value
+        return info
+
+    def _reason(self, popped: Popped) -> str:
+        """Why there is no observation."""
+        state = self.link.state
+        if state is State.RUNNING or (state is State.RESETTING and popped.running is not None):
+            return "no_frame"
+        return str(state)
+
+    def _add_error(self, info: dict[str, Any]) -> None:
+        self.new_error = None
+        if self.link.errors:
+            self.error = self.new_error = self.link.errors.pop()
+            self.link.errors.clear()
+            info["error"] = str(self.error)
+
+    def _add_traffic(self, info: dict[str, Any]) -> None:
+        if self._session is None:
+            return
+        stats = self._session.stats
+        now = stats.updates, stats.bytes, stats.pixels, stats.rectangles
+        then, self._counted = self._counted, now
+        info["stats.vnc.updates.n"] = now[0] - then[0]
+        info["stats.vnc.updates.bytes"] = now[1] - then[1]
+        info["stats.vnc.updates.pixels"] = now[2] - then[2]
+        info["stats.vnc.updates.rectangles"] = now[3] - then[3]
+
+    def _add_lags(self, info: dict[str, Any], popped: Popped, shown: EpisodeId | None) -> None:
+        """Half a round trip stands for each way; a remote without a rewarder has none measured: 0."""
+        rewarder = self.link.rewarder
+        rtt = rewarder.clock.rtt if rewarder is not None else None
+        way = (rtt or 0.0) / 2
+        if self._reaction_time is not None and self._send_time is not None:
+            info["reaction_time"] = self._reaction_time + self._send_time + 2 * way
+            info[_LAG + "action"] = self._send_time + way
+        if shown is not None:
+            info[_LAG + "observation"] = time.monotonic() - self._frame_time + way
+        if rewarder is None or rtt is None:
+            return
+        info["stats.gauges.diagnostics.rtt"] = rtt
+        info["stats.gauges.diagnostics.clock_skew"] = rewarder.clock.skew
+        if popped.sent_at is not None and popped.received_at is not None:
+            info[_LAG + "rewarder_message"] = rewarder.clock.lag(popped.sent_at, popped.received_at)
+            info[_LAG + "reward"] = rewarder.clock.lag(popped.sent_at, time.monotonic())
+
+
+def _view(frame: Frame) -> Frame:
+    view = frame.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,39 @@
+"""Providers: where remotes come from, and how the `remotes=` argument names them."""
+
+from __future__ import annotations
+
+from universe_client.errors import ConfigError
+from universe_client.remotes.address import AddressProvider, parse
+from universe_client.remotes.embedded import EmbeddedProvider
+from universe_client.remotes.process import ProcessProvider
+from universe_client.remotes.provider import Provider, RemoteAddress
+
+__all__ = ["AddressProvider", "EmbeddedProvider", "ProcessProvider", "Provider", "RemoteAddress", "provider"]
+
+
+def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: float) -> Provider:
+    """Return the provider that `remotes` names.
+
+    Args:
+        remotes: a number (embedded), `"embedded:4"`, `"process:4"`, a `vnc://` address, or a provider.
+        env_id: the environment to play; `vnc://` remotes may go on with what they run.
+        start_timeout: seconds one remote may take to start.
+
+    Raises:
+        ConfigError: `remotes` is none of these, or an environment must be named.
+    """
+    if isinstance(remotes, int):
+        remotes = f"embedded:{remotes}"
+    if not isinstance(remotes, str):
+        return remotes
+    if remotes.startswith("vnc://"):
+        return AddressProvider(parse(remotes))
+    kind, _, count = remotes.partition(":")
+    if kind not in _LOCAL or not count.isdecimal():
+        raise ConfigError(f"remotes={remotes!r} is no number, embedded:N, process:N or vnc:// address")
+    if env_id is None:
+        raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
+    return _LOCAL[kind](int(count), env_id, start_timeout)
+
+
+_LOCAL = {"embedded": EmbeddedProvider, "process": ProcessProvider}

@@ -1,0 +1,119 @@
+"""Remotes that run already: `vnc://` addresses."""
+
+from __future__ import annotations
+
+import re
+import stat
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import parse_qs, unquote
+
+from rewarder.client import RewarderAddress
+from universe_client.errors import ConfigError
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+VNC_PORT = 5900
+REWARDER_PORT = 15900
+_VNC_PASSWORD_LENGTH = 8
+
+_HOST = re.compile(
+    r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\[\]:+/?@,]+)(?P<vnc>:\d*)?(?P<rewarder>\+\d*)?", flags=re.ASCII
+)
+
+
+class AddressProvider:
+    """Hands out remotes that somebody else runs."""
+
+    def __init__(self, addresses: Sequence[RemoteAddress]) -> None:
+        if not addresses:
+            raise ConfigError("no remote is named")
+        self._addresses = tuple(addresses)
+        self.n = len(addresses)
+
+    async def acquire(self, index: int) -> RemoteAddress:
+        """Return the address; whether anybody listens there shows in the connecting."""
+        return self._addresses[index]
+
+    async def discard(self, index: int) -> None:
+        """Do nothing: the remote is not ours to replace."""
+
+    async def close(self) -> None:
+        """Do nothing: the remotes are not ours to end."""
+
+
+def parse(url: str) -> list[RemoteAddress]:
+    """Parse `vnc://host:5900+15900,[::1]:5901+15901?password=x`.
+
+    Without any port a host has both default ports, 5900 and 15900; with only `:port` it has no rewarder. The
+    password, given as `password=` or read from `password_file=`, serves all hosts and both channels.
+
+    Raises:
+        ConfigError: the address is not of this form, or its password file is readable by others.
+    """
+    scheme, separator, rest = url.partition("://")
+    if scheme != "vnc" or not separator:
+        raise ConfigError("an address starts with vnc://, as in vnc://localhost:5900+15900")
+    hosts, _, query = rest.partition("?")
+    password = _password(query)
+    return [_remote(host, password) for host in hosts.rstrip("/").split(",")]
+
+
+def _remote(text: str, password: str | None) -> RemoteAddress:
+    match = _HOST.fullmatch(text)
+    if match is None:
+        raise ConfigError(f"{text!r} is not host, host:vnc_port or host:vnc_port+rewarder_port")
+    host = match["host"].strip("[]")
+    vnc = VNCAddress(host, _port(match["vnc"], VNC_PORT, text), password)
+    if match["rewarder"] is None and match["vnc"] is not None:
+        return RemoteAddress(vnc)
+    return RemoteAddress(vnc, RewarderAddress(host, _port(match["rewarder"], REWARDER_PORT, text), password))
+
+
+def _port(text: str | None, default: int, where: str) -> int:
+    if text is None or len(text) == 1:
+        return default
+    port = int(text[1:])
+    if not 0 < port < 65536:
+        raise ConfigError(f"{where!r} has a port outside 1..65535")
+    return port
+
+
+def _password(query: str) -> str | None:
+    options = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
+    unknown = options.keys() - {"password", "password_file"}
+    if unknown:
+        raise ConfigError(f"unknown option {sorted(unknown)[0]!r}: password and password_file are known")
+    if len(options) == 2:
+        raise ConfigError("both password and password_file are given")
+    if "password_file" in options:
+        return checked_password(read_secret(Path(unquote(options["password_file"][-1]))))
+    return checked_password(options["password"][-1]) if "password" in options else None
+
+
+def checked_password(password: str) -> str:
+    """Warn of a password that VncAuth cuts; the rewarder uses all of it."""
+    if len(password) > _VNC_PASSWORD_LENGTH:
+        warnings.warn(
+            f"the password has {len(password)} characters; VNC authentication uses the first "
+            f"{_VNC_PASSWORD_LENGTH} only",
+            stacklevel=4,
+        )
+    return password
+
+
+def read_secret(path: Path) -> str:
+    """Return the first line of a file that only its owner can read.
+
+    Raises:
+        ConfigError: the file is missing, or its mode lets group or others in.
+    """
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"password file {path}: {error.strerror}") from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise ConfigError(f"password file {path} is open to group or others: chmod 600 {path}")
+    return text.partition("\n")[0]

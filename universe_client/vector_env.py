@@ -1,0 +1,269 @@
+"""Universe's own face: lists, one entry per remote, and None for a remote that is resetting."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from universe_client import actions
+from universe_client.config import Config
+from universe_client.errors import ConfigError, LocalStateError
+from universe_client.info import blank
+from universe_client.link import Link
+from universe_client.loop import LoopThread
+from universe_client.remote import Remote, Slot
+from universe_client.remotes import provider as find_provider
+from universe_client.remotes.provider import Provider
+from universe_client.spaces import EventSpace, ObservationSpace
+
+ObservationN = list[dict[str, Any] | None]
+StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
+
+DEFAULT_SCREEN = (1024, 768)
+
+
+class VectorEnv:
+    """A vector of remotes that live in real time, whatever the agent does.
+
+    Nothing here waits for the network, but `close`. `reset` returns at once; `observation_n[i]` is None until remote
+    `i` has an episode running and the first whole frame of it has arrived. At the end of an episode `done_n[i]` is
+    True once, and the remote resets by itself. A remote that fails is reported in its own slot and comes back when
+    it can. docs/environment.md has the whole contract.
+
+    Example:
+        with universe_client.VectorEnv("builtin.NeonDrive-v0", remotes=4) as env:
+            observation_n = env.reset()
+            while True:
+                action_n = [[("KeyEvent", "Left", True)] for _ in observation_n]
+                observation_n, reward_n, done_n, info = env.step(action_n)
+    """
+
+    def __init__(
+        self,
+        env_id: str | None = None,
+        remotes: int | str | Provider = 1,
+        *,
+        config: Config | None = None,
+        **options: Any,
+    ) -> None:
+        """Start to connect to the remotes, in the background.
+
+        Args:
+            env_id: what they should play, such as `builtin.NeonDrive-v0`; None leaves it to them.
+            remotes: a number of embedded remotes, `"embedded:4"`, `"process:4"`,
+                `"vnc://host:5900+15900,..."`, or a provider object.
+            config: how to treat them.
+            options: single fields of `Config`, instead of `config`.
+
+        Raises:
+            ConfigError: an argument makes no sense; the message names it.
+        """
+        self.config = _config(config, options)
+        self.env_id = env_id
+        self.provider = find_provider(remotes, env_id, self.config.start_timeout)
+        self.n = self.provider.n
+        self._changed = threading.Event()
+        self._loop = LoopThread()
+        links = [
+            Link(index, env_id, self.provider, self.config, self._changed.set) for index in range(self.n)
+        ]
+        self.remotes = [Remote(link, self.config.observer) for link in links]
+        self._pid = os.getpid()
+        self._was_reset = False
+        self._finalizer = weakref.finalize(self, _shut_down, self._pid, self._loop, links, self.provider)
+        for link in links:
+            self._loop.call(link.start)
+
+    @property
+    def unwrapped(self) -> VectorEnv:
+        """This environment itself; wrappers have the same property."""
+        return self
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has been called."""
+        return not self._finalizer.alive
+
+    @property
+    def action_space(self) -> EventSpace:
+        """The events for one remote; its size is that of the first screen seen, until then 1024x768."""
+        return EventSpace(*self._screen())
+
+    @property
+    def observation_space(self) -> ObservationSpace:
+        """The observations of one remote that is not resetting; size as in `action_space`."""
+        return ObservationSpace(*self._screen())
+
+    def _screen(self) -> tuple[int, int]:
+        for remote in self.remotes:
+            session = remote.link.session
+            if session is not None:
+                height, width, _ = session.shape
+                return width, height
+        return DEFAULT_SCREEN
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        mask: Sequence[bool] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> ObservationN:
+        """Ask every remote, or those of `mask`, for a new episode; return `[None] * n` at once.
+
+        Args:
+            seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
+            mask: which remotes; the others play on, and their entry is None here all the same.
+            options: there for Gymnasium's sake; must be empty.
+
+        Raises:
+            ConfigError: a length is not `n`, or there are options.
+            LocalStateError: the environment is closed.
+        """
+        self._check_alive()
+        seeds = self._seeds(seed)
+        chosen = self._chosen(mask)
+        if options:
+            raise ConfigError(f"unknown reset options {sorted(options)}")
+        for remote, wanted, its_seed in zip(self.remotes, chosen, seeds, strict=True):
+            if wanted:
+                remote.begin_reset()
+                self._loop.call(remote.link.reset, its_seed)
+        self._was_reset = True
+        return [None] * self.n
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        if seed is None or isinstance(seed, int):
+            return [None if seed is None else seed + index for index in range(self.n)]
+        if len(seed) != self.n:
+            raise ConfigError(f"seed has {len(seed)} entries for {self.n} remotes")
+        return seed
+
+    def _chosen(self, mask: Sequence[bool] | None) -> Sequence[bool]:
+        if mask is None:
+            return [True] * self.n
+        if len(mask) != self.n:
+            raise ConfigError(f"mask has {len(mask)} entries for {self.n} remotes")
+        if not self._was_reset and not all(mask):
+            raise LocalStateError("the first reset is for all remotes: call reset() without a mask")
+        return mask
+
+    def step(self, action_n: Sequence[Sequence[object]]) -> StepResult:
+        """Send the actions and return what has come since the last step: `send`, then `recv`."""
+        self.send(action_n)
+        return self.recv()
+
+    def send(self, action_n: Sequence[Sequence[object]]) -> None:
+        """Put one list of events per remote on the wire; those for a remote without an observation are dropped.
+
+        Raises:
+            ConfigError: not `n` lists, or something in one of them is no event; nothing has been sent.
+            LocalStateError: before the first `reset`, or after `close`.
+        """
+        self._check_ready()
+        if len(action_n) != self.n:
+            raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")
+        parsed = [actions.parse(action, slot) for slot, action in enumerate(action_n)]
+        for remote, events in zip(self.remotes, parsed, strict=True):
+            remote.send(events)
+
+    def recv(self, mask: Sequence[bool] | None = None) -> StepResult:
+        """Return `(observation_n, reward_n, done_n, info)`: the newest frames, all rewards since the last call.
+
+        `reward_n[i]` and `done_n[i]` are None for a remote that has no rewarder; `info["n"][i]` is described in
+        `universe_client.info`.
+
+        Args:
+            mask: which remotes to look at. What the others have is left for later; theirs is an empty slot:
+                None, 0.0, False and a blank info.
+
+        Raises:
+            RemoteError: with `on_error="raise"`, what happened to the first remote that failed.
+            LocalStateError: before the first `reset`, or after `close`.
+        """
+        self._check_ready()
+        self._changed.clear()
+        slots = [
+            remote.poll(self.config.copy) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
+            for index, remote in enumerate(self.remotes)
+        ]
+        if self.config.on_error == "raise":
+            self._raise_errors()
+        return (
+            [slot.observation for slot in slots],
+            [slot.reward for slot in slots],
+            [slot.done for slot in slots],
+            {"n": [slot.info for slot in slots]},
+        )
+
+    def _raise_errors(self) -> None:
+        for remote in self.remotes:
+            if remote.new_error is not None:
+                raise remote.new_error
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until something has come since the last `recv`; return whether it has."""
+        return self._changed.wait(timeout)
+
+    def truncate(self, index: int, reason: str) -> None:
+        """End the episode of one remote from this side: its next step is truncated, then it resets."""
+        remote = self.remotes[index]
+        remote.end_episode(reason)
+        self._loop.call(remote.link.reset, None)
+
+    def close(self) -> None:
+        """Hang up, and give every remote back to its provider. Idempotent."""
+        if os.getpid() == self._pid:
+            self._finalizer()
+            self._changed.set()
+
+    def _check_ready(self) -> None:
+        self._check_alive()
+        if not self._was_reset:
+            raise LocalStateError("step before reset: call reset() once, first")
+
+    def _check_alive(self) -> None:
+        if self.closed:
+            raise LocalStateError("the environment is closed")
+        if os.getpid() != self._pid:
+            raise LocalStateError(
+                "this process was forked from the one that made the environment: make another"
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<VectorEnv {self.env_id or 'any'} n={self.n}>"
+
+
+def _config(config: Config | None, options: dict[str, Any]) -> Config:
+    if config is not None:
+        if options:
+            raise ConfigError(f"both config and single options {sorted(options)}")
+        return config
+    unknown = options.keys() - set(Config.__slots__)
+    if unknown:
+        raise ConfigError(
+            f"unknown option {sorted(unknown)[0]!r}: one of {', '.join(sorted(Config.__slots__))}"
+        )
+    return Config(**options)
+
+
+def _shut_down(pid: int, loop: LoopThread, links: list[Link], provider: Provider) -> None:
+    async def close() -> None:
+        await asyncio.gather(*(link.close() for link in links))
+        await provider.close()
+
+    if pid == os.getpid():
+        loop.stop(close())

@@ -1,0 +1,343 @@
+"""The portable driver: asyncvnc's decoder inside a session with deadlines, bounds and a frame of its own.
+
+asyncvnc (GPL-3, imported only when this driver is used) decodes Raw and Zlib rects into a live RGBA buffer. It reads
+Bell and ServerCutText as each other, has no timeouts and trusts every length, so the conversation around its rect
+decoder is ours: handshake, message loop, requests, liveness, and a front buffer that only whole frames reach.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import threading
+import time
+import zlib
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError
+from vnc.events import Event, encode
+from vnc.handshake import ServerInit, handshake
+from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
+
+if TYPE_CHECKING:
+    import asyncvnc
+
+RAW = 0
+ZLIB = 6
+
+# 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
+_SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
+_SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
+_REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
+_RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
+
+_STREAM_LIMIT = 1 << 20
+_MOST_OUTSTANDING = 2  # one request for the next change, one probe or refresh
+
+
+async def connect(
+    address: VNCAddress,
+    *,
+    on_change: Callable[[], Any],
+    limits: Limits = Limits(),  # noqa: B008  (frozen)
+    timeouts: Timeouts = Timeouts(),  # noqa: B008
+) -> PortableSession:
+    """Open a session; see `vnc.session.Connect`."""
+    reader, writer = await _open(address, timeouts)
+    try:
+        async with asyncio.timeout(timeouts.handshake):
+            init = await handshake(reader, writer, address.password, limits)
+    except TimeoutError:
+        writer.transport.abort()
+        raise ConnectError(f"{address}: no end of the handshake within {timeouts.handshake:g} s") from None
+    except (OSError, EOFError) as error:
+        writer.transport.abort()
+        raise ConnectError(f"{address}: connection closed during the handshake") from error
+    except BaseException:
+        writer.transport.abort()
+        raise
+    return PortableSession(address, reader, writer, init, on_change, limits, timeouts)
+
+
+async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, StreamWriter]:
+    try:
+        async with asyncio.timeout(timeouts.connect):
+            return await asyncio.open_connection(address.host, address.port, limit=_STREAM_LIMIT)
+    except TimeoutError:
+        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
+    except OSError as error:
+        raise ConnectError(f"{address}: {error.strerror or error}") from error
+
+
+class _RectReader:
+    """Hands asyncvnc's decoder the rect header that was read ahead to be checked, then the stream."""
+
+    def __init__(self, reader: StreamReader) -> None:
+        self._reader = reader
+        self._header = b""
+        self._limit = 0
+
+    def start(self, header: bytes, limit: int) -> None:
+        """Begin a rect whose payload may come in pieces of at most `limit` bytes."""
+        self._header, self._limit = header, limit
+
+    async def readexactly(self, length: int) -> bytes:
+        if self._header:
+            head, self._header = self._header[:length], self._header[length:]
+            return head
+        if length > self._limit:
+            raise LimitExceeded(f"{length} bytes of compressed pixels, the limit is {self._limit}")
+        return await self._reader.readexactly(length)
+
+
+class PortableSession:
+    """A `vnc.session.Session` on asyncvnc; it lives on the event loop that opened it."""
+
+    def __init__(
+        self,
+        address: VNCAddress,
+        reader: StreamReader,
+        writer: StreamWriter,
+        init: ServerInit,
+        on_change: Callable[[], Any],
+        limits: Limits,
+        timeouts: Timeouts,
+    ) -> None:
+        self.address = address
+        self.name = init.name
+        self.shape = (init.height, init.width, 3)
+        self.frames = 0
+        self.frame_time = 0.0
+        self.generation = 0
+        self.error: VNCError | None = None
+        self.stats = SessionStats()
+        self._reader, self._writer = reader, writer
+        self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
+        self._front = np.zeros(self.shape, np.uint8)
+        self._rects = _RectReader(reader)
+        self._expected = 0
+        self._video = self._decoder(init)
+        self._outstanding = 0
+        self._wanted = 0  # the newest refresh asked for
+        self._started = 0  # the newest refresh whose request is on the wire
+        self._untrusted = 0  # updates to come that may have been drawn before that refresh
+        writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
+        self._request_screen(incremental=False)
+        self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
+        self._task.add_done_callback(self._ended)
+
+    def _decoder(self, init: ServerInit) -> asyncvnc.Video:
+        import asyncvnc  # GPL-3: only loaded when this driver is chosen
+
+        video = asyncvnc.Video(
+            self._rects, self._writer, self._inflate, init.name, init.width, init.height, "rgba"
+        )
+        video.data = np.zeros((init.height, init.width, 4), np.uint8)
+        self._zlib = zlib.decompressobj()
+        return video
+
+    # -- any thread ---------------------------------------------------------------------------------------------
+
+    def take(self, out: Frame) -> int:
+        """See `vnc.session.Session.take`; this driver always copies the whole frame."""
+        if out.shape != self.shape:
+            raise ValueError(f"an array of shape {out.shape} for a screen of shape {self.shape}")
+        with self._lock:
+            np.copyto(out, self._front)
+            return self.frames
+
+    def send(self, events: Sequence[Event]) -> None:
+        """See `vnc.session.Session.send`."""
+        if events and self.error is None:
+            self._on_loop(self._write, encode(events))
+
+    def refresh(self) -> int:
+        """See `vnc.session.Session.refresh`."""
+        with self._lock:
+            self._wanted += 1
+            wanted = self._wanted
+        self._on_loop(self._start_refresh, wanted)
+        return wanted
+
+    def _on_loop(self, function: Callable[..., None], argument: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed, and so is the session
+            self._loop.call_soon_threadsafe(function, argument)
+
+    async def close(self) -> None:
+        """See `vnc.session.Session.close`."""
+        self._fail(PeerLost(f"{self.address}: closed by us"))
+        self._task.cancel()
+        await asyncio.wait([self._task], timeout=self._timeouts.close)
+
+    # -- on the loop: requests ----------------------------------------------------------------------------------
+
+    def _write(self, data: bytes) -> None:
+        if self.error is not None:
+            return
+        self._writer.write(data)
+        waiting = self._writer.transport.get_write_buffer_size()
+        if waiting > self._limits.outgoing:
+            self._fail(
+                PeerLost(f"{self.address}: the server does not read; {waiting} bytes are waiting for it")
+            )
+
+    def _request(self, incremental: bool, width: int, height: int) -> None:
+        self._outstanding = min(self._outstanding + 1, _MOST_OUTSTANDING)
+        self._write(_REQUEST.pack(3, incremental, 0, 0, width, height))
+
+    def _request_screen(self, incremental: bool) -> None:
+        height, width, _ = self.shape
+        self._request(incremental, width, height)
+
+    def _start_refresh(self, wanted: int) -> None:
+        self._started = max(wanted, self._started)
+        self._untrusted = self._outstanding
+        self._uncover()
+        self._request_screen(incremental=False)
+
+    def _uncover(self) -> None:
+        """Forget which pixels arrived: asyncvnc sets the alpha of every pixel it decodes."""
+        self._video.data[:, :, 3] = 0
+
+    def _settle_refresh(self) -> None:
+        """Count a finished update towards the refresh under way.
+
+        An update answers at least one request, so as many updates as there were requests outstanding when the
+        refresh was asked for may still show the screen of before.
+        """
+        if self._untrusted:
+            self._untrusted -= 1
+            self._uncover()
+        elif self._video.is_complete():
+            self.generation = self._started
+
+    # -- on the loop: reading -----------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        try:
+            while self.error is None:
+                await self._read_message(await self._next_type())
+        except VNCError as error:
+            self._fail(error)
+        except (OSError, EOFError):
+            self._fail(PeerLost(f"{self.address}: the server closed the connection"))
+        finally:
+            self._writer.transport.abort()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A defect of ours must not pass for a quiet server."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(PeerLost(f"{self.address}: the driver failed: {error!r}"))
+            raise error
+
+    def _fail(self, error: VNCError) -> None:
+        if self.error is None:
+            self.error = error
+            self._writer.transport.abort()
+            self._on_change()
+
+    async def _next_type(self) -> int:
+        """Read the next message type; a silent server is asked for one pixel, which a live one answers at once."""
+        try:
+            async with asyncio.timeout(self._timeouts.probe_interval):
+                return (await self._reader.readexactly(1))[0]
+        except TimeoutError:
+            self._request(incremental=False, width=1, height=1)
+        try:
+            async with asyncio.timeout(self._timeouts.probe_deadline):
+                return (await self._reader.readexactly(1))[0]
+        except TimeoutError:
+            silence = self._timeouts.probe_interval + self._timeouts.probe_deadline
+            raise PeerLost(f"{self.address}: silent for {silence:g} s") from None
+
+    async def _read_message(self, kind: int) -> None:
+        try:
+            async with asyncio.timeout(self._timeouts.update):
+                await self._messages(kind)
+        except TimeoutError:
+            raise PeerLost(
+                f"{self.address}: message {kind} unfinished after {self._timeouts.update:g} s"
+            ) from None
+
+    async def _messages(self, kind: int) -> None:
+        match kind:
+            case 0:
+                await self._read_update()
+            case 1:
+                await self._skip_colour_map()
+            case 2:
+                pass  # Bell has no body
+            case 3:
+                await self._skip_cut_text()
+            case _:
+                raise ProtocolError(f"{self.address}: unknown message type {kind}")
+
+    async def _skip_colour_map(self) -> None:
+        # 1 padding + 2 first colour + 2 number of colours, then 6 bytes each (RFC 6143 section 7.6.2)
+        _, _, count = struct.unpack(">BHH", await self._reader.readexactly(5))
+        await self._reader.readexactly(6 * count)
+
+    async def _skip_cut_text(self) -> None:
+        # 3 padding + 4 length (RFC 6143 section 7.6.4)
+        length = int.from_bytes((await self._reader.readexactly(7))[3:], "big")
+        if length > self._limits.cut_text:
+            raise LimitExceeded(
+                f"{self.address}: cut text of {length} bytes, the limit is {self._limits.cut_text}"
+            )
+        await self._reader.readexactly(length)
+
+    async def _read_update(self) -> None:
+        # 1 padding + 2 number of rects (RFC 6143 section 7.6.1)
+        count = int.from_bytes((await self._reader.readexactly(3))[1:], "big")
+        rects = [await self._read_rect(number) for number in range(count)]
+        self._outstanding = max(self._outstanding - 1, 0)
+        if rects:
+            self._show(rects)
+        if self.generation != self._started:
+            self._settle_refresh()
+        self._request_screen(incremental=self.generation == self._started)
+        self._on_change()
+
+    async def _read_rect(self, number: int) -> tuple[slice, slice]:
+        header = await self._reader.readexactly(_RECT.size)
+        x, y, width, height, encoding = _RECT.unpack(header)
+        what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
+        if x + width > self.shape[1] or y + height > self.shape[0]:
+            raise ProtocolError(f"{what} is outside the {self.shape[1]}x{self.shape[0]} framebuffer")
+        if encoding not in (RAW, ZLIB):
+            raise ProtocolError(f"{what} has an encoding that was not asked for")
+        self._expected = width * height * 4
+        self._rects.start(header, limit=2 * self._expected + 64 * 1024)
+        try:
+            await self._video.read()
+        except LimitExceeded as error:
+            raise LimitExceeded(f"{what}: {error}") from None
+        except (zlib.error, TypeError, ValueError) as error:
+            raise ProtocolError(f"{what} does not decode: {error}") from error
+        self.stats.rectangles += 1
+        self.stats.pixels += width * height
+        self.stats.bytes += _RECT.size + (self._expected if encoding == RAW else self._compressed)
+        return slice(y, y + height), slice(x, x + width)
+
+    def _inflate(self, data: bytes) -> bytes:
+        """Inflate one Zlib rect, to exactly the bytes its pixels need."""
+        self._compressed = 4 + len(data)
+        pixels = self._zlib.decompress(data, self._expected + 1)
+        if len(pixels) != self._expected or self._zlib.unconsumed_tail:
+            raise ValueError(f"zlib data does not inflate to the {self._expected} bytes of its pixels")
+        return pixels
+
+    def _show(self, rects: list[tuple[slice, slice]]) -> None:
+        with self._lock:
+            for rows, columns in rects:
+                self._front[rows, columns] = self._video.data[rows, columns, :3]
+            self.frames += 1
+            self.frame_time = time.monotonic()
+        self.stats.updates += 1
