@@ -8,6 +8,7 @@ decoder is ours: handshake, message loop, requests, liveness, and a front buffer
 from __future__ import annotations
 
 import asyncio
+import os
 import struct
 import threading
 import time
@@ -71,7 +72,7 @@ async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, 
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
     except OSError as error:
-        raise ConnectError(f"{address}: {error.strerror or error}") from error
+        raise ConnectError(f"{address}: {os.strerror(error.errno) if error.errno else error}") from error
 
 
 class _RectReader:

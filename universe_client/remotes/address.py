@@ -88,12 +88,12 @@ def _password(query: str) -> str | None:
     if len(options) == 2:
         raise ConfigError("both password and password_file are given")
     if "password_file" in options:
-        return checked_password(read_secret(Path(unquote(options["password_file"][-1]))))
+        return read_secret(Path(unquote(options["password_file"][-1])))
     return checked_password(options["password"][-1]) if "password" in options else None
 
 
 def checked_password(password: str) -> str:
-    """Warn of a password that VncAuth cuts; the rewarder uses all of it."""
+    """Warn of a password, typed by hand, of which VncAuth uses a part; the rewarder uses all of it."""
     if len(password) > _VNC_PASSWORD_LENGTH:
         warnings.warn(
             f"the password has {len(password)} characters; VNC authentication uses the first "

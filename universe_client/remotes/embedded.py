@@ -21,6 +21,7 @@ from vnc.session import VNCAddress
 
 _LOG_LINES = 20
 _STOP_TIMEOUT = 5.0
+_CANNOT_BE_STARTED = 2  # the exit status with which a remote says that it was asked for what it cannot do
 
 
 class _Ports(msgspec.Struct):
@@ -101,9 +102,11 @@ class EmbeddedProvider:
 
     def _failure(self, index: int, child: _Child, what: str) -> ProviderError:
         lines = "".join(f"\n    {line}" for line in child.log)
-        return ProviderError(
+        error = ProviderError(
             f"{what}; its last words:{lines or ' none'}", remote=f"{index} ({self.name})", stage="start"
         )
+        error.permanent = child.process.returncode == _CANNOT_BE_STARTED
+        return error
 
     async def discard(self, index: int) -> None:
         """End the process: politely by closing its stdin, and by force if that is not heard."""

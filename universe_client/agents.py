@@ -1,0 +1,98 @@
+"""Agents for the command line: what `--agent` names."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from universe_client.actions import key
+from universe_client.errors import ConfigError
+from vnc.events import Event
+
+ActionN = Sequence[Sequence[Any]]
+Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, Any]], ActionN]
+"""Called with what a step returned (after `reset`: no rewards, no dones, empty infos); returns the next `action_n`."""
+
+DEFAULT_KEYS = ("Left", "Right", "Up", "Down", "space")
+_CHANGE = 0.1  # of a random agent's steps
+
+
+class NoopAgent:
+    """Does nothing; the world goes on all the same."""
+
+    def __call__(
+        self,
+        observation_n: list[Any],
+        reward_n: list[float | None],
+        done_n: list[bool | None],
+        info: dict[str, Any],
+    ) -> ActionN:
+        """Return no event for every remote."""
+        return [[] for _ in observation_n]
+
+
+class RandomAgent:
+    """Holds one random key after the other on each remote."""
+
+    def __init__(self, keys: Sequence[str] = DEFAULT_KEYS, seed: int | None = None) -> None:
+        self._keys = keys
+        self._random = random.Random(seed)
+        self._held: dict[int, str] = {}
+
+    def __call__(
+        self,
+        observation_n: list[Any],
+        reward_n: list[float | None],
+        done_n: list[bool | None],
+        info: dict[str, Any],
+    ) -> ActionN:
+        """Return, now and then, the release of the held key and the press of another."""
+        return [self._act(index, observation is not None) for index, observation in enumerate(observation_n)]
+
+    def _act(self, index: int, running: bool) -> list[Event]:
+        if not running:
+            self._held.pop(index, None)  # released for us at the end of the episode
+            return []
+        if self._random.random() > _CHANGE:
+            return []
+        before = self._held.get(index)
+        self._held[index] = chosen = self._random.choice(self._keys)
+        press: list[Event] = [key(chosen, True)]
+        return press if before is None else [key(before, False), *press]
+
+
+def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
+    """Return the agent called `name`: `random`, `noop` or `module:callable`.
+
+    A class is called for its agent; modules in the working directory are found too.
+
+    Raises:
+        ConfigError: there is no such module or callable in it.
+    """
+    if name == "random":
+        return RandomAgent(keys, seed)
+    if name == "noop":
+        return NoopAgent()
+    module_name, _, attribute = name.partition(":")
+    if not module_name or not attribute:
+        raise ConfigError(f"agent {name!r} is neither random, noop nor module:callable")
+    loaded = _load(module_name, attribute)
+    agent: Agent = loaded() if isinstance(loaded, type) else loaded
+    return agent
+
+
+def _load(module_name: str, attribute: str) -> Any:
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        agent = getattr(importlib.import_module(module_name), attribute)
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"agent module {module_name!r}: {error}") from error
+    except AttributeError:
+        raise ConfigError(f"agent module {module_name!r} has no {attribute!r}") from None
+    if not callable(agent):
+        raise ConfigError(f"agent {module_name}:{attribute} is not callable")
+    return agent

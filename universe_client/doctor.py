@@ -1,0 +1,97 @@
+"""`universe-client doctor`: what is installed, what follows from it, and whether a remote can be started."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+import universe_client
+from universe_client.errors import UniverseError
+from universe_client.vector_env import VectorEnv
+
+_PACKAGES = ("numpy", "gymnasium", "websockets", "msgspec", "asyncvnc", "cryptography", "rich")
+_START_TIMEOUT = 20.0
+_PROBE_ENV_ID = "builtin.NeonDrive-v0"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the examination; `bad` if agents cannot run because of it."""
+
+    what: str
+    found: str
+    advice: str = ""
+    bad: bool = False
+
+
+def examine() -> Iterator[Finding]:
+    """Look at one thing after the other."""
+    yield Finding("universe-client", universe_client.__version__)
+    yield Finding(
+        "python",
+        f"{platform.python_version()} on {platform.platform(terse=True)}",
+        bad=sys.version_info < (3, 11),
+    )
+    for package in _PACKAGES:
+        yield _package(package)
+    yield Finding("vnc driver", "portable", "asyncvnc decodes in Python: fine for a few remotes")
+    yield _program("Xvnc", "tigervnc-standalone-server", "process:N remotes")
+    yield _program("vncviewer", "tigervnc-viewer", "watching a remote in a window")
+    yield _start_remote()
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, "missing", f"pip install {name}", bad=True)
+
+
+def _program(name: str, package: str, purpose: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "not found", f"only for {purpose}: apt install {package}")
+    return Finding(name, path, f"for {purpose}")
+
+
+def _start_remote() -> Finding:
+    """Start an embedded remote, and wait for its first frame."""
+    began = time.monotonic()
+    try:
+        with VectorEnv(_PROBE_ENV_ID, 1, start_timeout=_START_TIMEOUT, on_error="raise") as env:
+            env.reset()
+            while env.step([[]])[0][0] is None:
+                if not env.wait(_START_TIMEOUT - (time.monotonic() - began)):
+                    return Finding("a remote", "no frame", f"nothing within {_START_TIMEOUT:g} s", bad=True)
+    except UniverseError as error:
+        return Finding("a remote", "cannot be started", str(error), bad=True)
+    return Finding("a remote", f"runs: first frame after {time.monotonic() - began:.2f} s", _PROBE_ENV_ID)
+
+
+def doctor() -> int:
+    """Print the findings as they come; return the exit status: 0 if agents can run here, else 1."""
+    console = Console()
+    findings = []
+    with console.status("examining"):
+        for finding in examine():
+            findings.append(finding)
+    table = Table(box=None, show_header=False)
+    for finding in findings:
+        mark = "[bold red]no [/]" if finding.bad else "[green]yes[/]"
+        table.add_row(mark, finding.what, finding.found, f"[dim]{finding.advice}[/]")
+    console.print(table)
+    healthy = not any(finding.bad for finding in findings)
+    console.print(
+        "[green]Agents can run here.[/]"
+        if healthy
+        else "[red]Agents cannot run here: see the lines above.[/]"
+    )
+    return 0 if healthy else 1

@@ -1,0 +1,82 @@
+"""`universe-client serve`: one remote in the foreground, and how to connect to it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from rewarder.runtime import Ports, RuntimeCrash
+from rewarder.runtime import run as run_runtime
+from rewarder.runtimes import RuntimeOptions, create
+from universe_client.errors import ConfigError
+from universe_client.remotes.address import read_secret
+from vnc.vncauth import obfuscated
+
+_VNC_PASSWORD_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ServeCommand:
+    """What is to be served, and where."""
+
+    env_id: str
+    host: str
+    vnc_port: int
+    rewarder_port: int
+    fps: float | None
+    seed: int | None
+    password_file: Path | None
+    idle_timeout: float | None
+
+
+def serve(command: ServeCommand) -> int:
+    """Serve until Ctrl-C; return the exit status."""
+    try:
+        runtime = create(command.env_id, RuntimeOptions(fps=command.fps))
+    except (ValueError, ImportError) as error:
+        raise ConfigError(str(error)) from error
+    with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
+        password = read_secret(command.password_file) if command.password_file else secrets.token_urlsafe(16)
+        files = _write_secrets(Path(directory), password)
+        try:
+            run_runtime(
+                runtime,
+                host=command.host,
+                vnc_port=command.vnc_port,
+                rewarder_port=command.rewarder_port,
+                password=password,
+                seed=command.seed,
+                idle_timeout=command.idle_timeout,
+                on_ready=lambda ports: _announce(command, ports, password, files),
+            )
+        except RuntimeCrash:
+            return 1  # told where it happened
+    return 0
+
+
+def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
+    """Write the password as text, and as TigerVNC's viewer reads it; return both paths."""
+    text, viewer = directory / "password", directory / "vncpasswd"
+    for path, content in ((text, f"{password}\n".encode()), (viewer, obfuscated(password))):
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(content)
+    return text, viewer
+
+
+def _announce(command: ServeCommand, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
+    text, viewer = files
+    host = command.host
+    address = f"vnc://{host}:{ports.vnc_port}+{ports.rewarder_port}?password_file={text}"
+    Console(soft_wrap=True, highlight=False).print(
+        f"[bold]{command.env_id}[/] runs; Ctrl-C ends it.\n"
+        f"  an agent     universe-client run --remotes '{address}'\n"
+        f"  a viewer     vncviewer -PasswordFile {viewer} {host}::{ports.vnc_port}\n"
+        f"  its health   http://{host}:{ports.rewarder_port}/healthz\n"
+        f"  its password [dim]in {text}; a viewer that asks for it gets the first "
+        f"{_VNC_PASSWORD_LENGTH} characters:[/] {password[:_VNC_PASSWORD_LENGTH]}"
+    )

@@ -1,0 +1,130 @@
+"""Which parts of the screen changed: a grid of tiles per reader, merged into few rects."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+TILE = 16
+"""Tile side in pixels: 48 bytes of RGB, six 64-bit words, so that tiles are compared word by word."""
+
+MAX_RECTS = 32
+"""Above this many rects their bounding box is sent instead: each one costs a client a header and a call."""
+
+Grid = NDArray[np.bool_]
+"""One flag a tile, (rows, columns)."""
+
+
+class Rect(NamedTuple):
+    """An area of the screen, in pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def intersection(self, other: Rect) -> Rect | None:
+        """The area both cover; None when there is none."""
+        x, y = max(self.x, other.x), max(self.y, other.y)
+        right = min(self.x + self.width, other.x + other.width)
+        bottom = min(self.y + self.height, other.y + other.height)
+        return Rect(x, y, right - x, bottom - y) if right > x and bottom > y else None
+
+    def union(self, other: Rect) -> Rect:
+        """The smallest area that covers both."""
+        x, y = min(self.x, other.x), min(self.y, other.y)
+        right = max(self.x + self.width, other.x + other.width)
+        bottom = max(self.y + self.height, other.y + other.height)
+        return Rect(x, y, right - x, bottom - y)
+
+
+def tiles(length: int) -> int:
+    """How many tiles cover `length` pixels."""
+    return -(-length // TILE)
+
+
+def changed_tiles(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Grid:
+    """Compare two frames given as rows of words, padded to whole tiles."""
+    words = TILE * 3 // 8
+    rows, columns = before.shape[0] // TILE, before.shape[1] // words
+    different = np.empty(before.shape, np.bool_)
+    np.not_equal(before, after, out=different)
+    by_word = np.logical_or.reduce(different.reshape(rows, TILE, columns * words), axis=1)
+    grid: Grid = np.logical_or.reduce(by_word.reshape(rows, columns, words), axis=2)
+    return grid
+
+
+def merge(grid: Grid) -> list[Rect]:
+    """Cover the set tiles with few rects, in tiles: runs of a row, joined with equal runs above."""
+    if grid.all():
+        return [Rect(0, 0, grid.shape[1], grid.shape[0])]
+    padded = np.zeros((grid.shape[0], grid.shape[1] + 2), np.int8)
+    padded[:, 1:-1] = grid
+    edges = np.argwhere(np.diff(padded, axis=1)).tolist()
+    finished: list[Rect] = []
+    growing: dict[tuple[int, int], Rect] = {}
+    for (y, start), (_, end) in zip(edges[::2], edges[1::2], strict=True):
+        above = growing.get((start, end))
+        if above is not None and above.y + above.height == y:
+            growing[start, end] = above._replace(height=above.height + 1)
+            continue
+        if above is not None:
+            finished.append(above)
+        growing[start, end] = Rect(start, y, end - start, 1)
+    return _bounded([*finished, *growing.values()])
+
+
+def _bounded(rects: list[Rect]) -> list[Rect]:
+    if len(rects) <= MAX_RECTS:
+        return rects
+    box = rects[0]
+    for rect in rects[1:]:
+        box = box.union(rect)
+    return [box]
+
+
+class Damage:
+    """What one reader has not been sent yet."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._screen = Rect(0, 0, width, height)
+        self._grid: Grid = np.ones((tiles(height), tiles(width)), np.bool_)
+
+    def add(self, grid: Grid) -> None:
+        """Mark the set tiles."""
+        self._grid |= grid
+
+    def add_rect(self, rect: Rect) -> None:
+        """Mark every tile that `rect`, which lies inside the screen, touches."""
+        self._grid[self._touched(rect)] = True
+
+    def take(self, region: Rect) -> list[Rect]:
+        """Return the damaged rects inside `region`, which lies inside the screen, and count them as sent."""
+        rows, columns = self._touched(region)
+        grid = self._grid[rows, columns]
+        if not grid.any():
+            return []
+        x, y = columns.start * TILE, rows.start * TILE
+        rects = [
+            Rect(x + tile.x * TILE, y + tile.y * TILE, tile.width * TILE, tile.height * TILE)
+            for tile in merge(grid)
+        ]
+        self._grid[self._inside(region)] = False
+        clipped = (rect.intersection(region) for rect in rects)
+        return [rect for rect in clipped if rect is not None]
+
+    def _touched(self, rect: Rect) -> tuple[slice, slice]:
+        return (
+            slice(rect.y // TILE, tiles(rect.y + rect.height)),
+            slice(rect.x // TILE, tiles(rect.x + rect.width)),
+        )
+
+    def _inside(self, region: Rect) -> tuple[slice, slice]:
+        """The tiles no part of which is outside `region`; the screen's edge cuts the last ones."""
+        right, bottom = region.x + region.width, region.y + region.height
+        return (
+            slice(tiles(region.y), tiles(bottom) if bottom == self._screen.height else bottom // TILE),
+            slice(tiles(region.x), tiles(right) if right == self._screen.width else right // TILE),
+        )

@@ -1,0 +1,228 @@
+"""The server's side of one RFB connection without I/O: bytes in, messages and bytes out."""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from vnc.damage import Rect
+from vnc.errors import AuthError, LimitExceeded, ProtocolError
+from vnc.events import Event, KeyEvent, PointerEvent
+from vnc.pixel_format import RGBX, PixelFormat
+from vnc.vncauth import CHALLENGE_BYTES, Access, Passwords
+
+MAX_ENCODINGS = 1024
+"""Encodings in one SetEncodings; viewers name about thirty."""
+
+MAX_CUT_TEXT = 2**31 - 1
+"""Announced bytes of clipboard; above are the negative lengths of an extension we do not offer."""
+
+AUTH_FAILED = "authentication failed"
+REFUSED = "too many authentication failures, try again later"
+
+_VERSION = b"RFB 003.008\n"
+_NONE, _VNC_AUTH = 1, 2
+_PIECE = 64 * 1024  # what is ignored is read in pieces of this
+
+Parser = Generator[int, bytes, None]
+"""Yields the number of bytes it wants next, and is sent them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPixelFormat:
+    """RFC 6143 section 7.5.1."""
+
+    pixel_format: PixelFormat
+
+
+@dataclass(frozen=True, slots=True)
+class SetEncodings:
+    """RFC 6143 section 7.5.2: in the client's order of preference."""
+
+    encodings: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRequest:
+    """RFC 6143 section 7.5.3; `region` is as the client sent it."""
+
+    incremental: bool
+    region: Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """The handshake is over."""
+
+    access: Access
+
+
+Message = SetPixelFormat | SetEncodings | UpdateRequest | Established | Event
+
+
+class ServerProtocol:
+    """One connection: `receive` bytes, act on the messages it returns, send `data_to_send`."""
+
+    def __init__(
+        self, width: int, height: int, name: str, passwords: Passwords, *, refuse: bool = False
+    ) -> None:
+        """Greet the client.
+
+        Args:
+            width: of the framebuffer.
+            height: of the framebuffer.
+            name: of the desktop.
+            passwords: what a client may authenticate with.
+            refuse: turn the client away, with the reason `REFUSED`, before it may try.
+        """
+        encoded = name.encode()
+        self._server_init = struct.pack(">HH", width, height) + RGBX.encode() + _text(encoded)
+        self._passwords = passwords
+        self.refused = refuse
+        self._minor = 3
+        self._received = bytearray()
+        self._messages: list[Message] = []
+        self._out = [_VERSION]
+        self._parser = self._parse()
+        self._wanted = next(self._parser)
+
+    def receive(self, data: bytes) -> list[Message]:
+        """Return the messages completed by `data`.
+
+        Raises:
+            ProtocolError: the client broke RFB; `data_to_send` may have a last word.
+            AuthError: it may not come in; `data_to_send` says so.
+
+        After an error everything received is ignored.
+        """
+        self._received += data
+        position = 0
+        try:
+            while len(self._received) - position >= self._wanted:
+                end = position + self._wanted
+                chunk = bytes(self._received[position:end])
+                position = end
+                self._wanted = self._parser.send(chunk)
+        except (ProtocolError, AuthError):
+            self._parser = _ignore()
+            self._wanted = next(self._parser)
+            raise
+        finally:
+            del self._received[:position]
+        # The list itself stays: a parser that waits for the rest of a message holds on to it.
+        messages = self._messages.copy()
+        self._messages.clear()
+        return messages
+
+    def data_to_send(self) -> bytes:
+        """Return what has to go to the client now, once."""
+        data = b"".join(self._out)
+        self._out.clear()
+        return data
+
+    def _parse(self) -> Parser:
+        yield from self._handshake()
+        while True:
+            (kind,) = yield 1
+            yield from self._message(kind)
+
+    def _handshake(self) -> Parser:
+        self._minor = _minor_version((yield 12))
+        if self.refused:
+            self._refuse_security(REFUSED)
+        if self._minor >= 7:
+            yield from self._choose_security()
+        else:  # RFC 6143 appendix A: in 3.3 the server decides
+            self._out.append(struct.pack(">I", self._security_type))
+        access = yield from self._authenticate()
+        if self._passwords.required or self._minor >= 8:
+            self._out.append(struct.pack(">I", 0))
+        yield 1  # ClientInit's shared flag: here sessions always are
+        self._out.append(self._server_init)
+        self._messages.append(Established(access))
+
+    @property
+    def _security_type(self) -> int:
+        return _VNC_AUTH if self._passwords.required else _NONE
+
+    def _refuse_security(self, reason: str) -> None:
+        none_offered = struct.pack(">B" if self._minor >= 7 else ">I", 0)
+        self._out.append(none_offered + _text(reason.encode()))
+        raise AuthError(reason)
+
+    def _choose_security(self) -> Parser:
+        self._out.append(bytes([1, self._security_type]))
+        (chosen,) = yield 1
+        if chosen != self._security_type:
+            self._fail_security("security type not offered")
+            raise ProtocolError(f"client chose security type {chosen}, offered was {self._security_type}")
+
+    def _authenticate(self) -> Generator[int, bytes, Access]:
+        if not self._passwords.required:
+            return Access.FULL
+        challenge = secrets.token_bytes(CHALLENGE_BYTES)
+        self._out.append(challenge)
+        response = yield CHALLENGE_BYTES
+        access = self._passwords.check(challenge, response)
+        if access is None:
+            self._fail_security(AUTH_FAILED)
+            raise AuthError(AUTH_FAILED)
+        return access
+
+    def _fail_security(self, reason: str) -> None:
+        """RFC 6143 section 7.1.3: the reason came with 3.8."""
+        self._out.append(struct.pack(">I", 1) + (_text(reason.encode()) if self._minor >= 8 else b""))
+
+    def _message(self, kind: int) -> Parser:
+        match kind:
+            case 0:
+                data = yield 19  # 3 padding + 16 pixel-format
+                self._messages.append(SetPixelFormat(PixelFormat.parse(data[3:])))
+            case 2:
+                yield from self._set_encodings()
+            case 3:
+                # 1 incremental + 2 x + 2 y + 2 width + 2 height
+                incremental, *region = struct.unpack(">BHHHH", (yield 9))
+                self._messages.append(UpdateRequest(bool(incremental), Rect(*region)))
+            case 4:
+                down, keysym = struct.unpack(">BxxI", (yield 7))  # 1 down-flag + 2 padding + 4 key
+                self._messages.append(KeyEvent(keysym, bool(down)))
+            case 5:
+                button_mask, x, y = struct.unpack(">BHH", (yield 5))  # 1 button-mask + 2 x + 2 y
+                self._messages.append(PointerEvent(x, y, button_mask))
+            case 6:
+                yield from self._cut_text()
+            case _:
+                raise ProtocolError(f"unknown client message type {kind}")
+
+    def _set_encodings(self) -> Parser:
+        (count,) = struct.unpack(">xH", (yield 3))  # 1 padding + 2 number-of-encodings
+        if count > MAX_ENCODINGS:
+            raise LimitExceeded(f"client names {count} encodings, the limit is {MAX_ENCODINGS}")
+        self._messages.append(SetEncodings(struct.unpack(f">{count}i", (yield 4 * count))))
+
+    def _cut_text(self) -> Parser:
+        (length,) = struct.unpack(">3xI", (yield 7))  # 3 padding + 4 length
+        if length > MAX_CUT_TEXT:
+            raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
+        while length:
+            length -= len((yield min(length, _PIECE)))
+
+
+def _minor_version(line: bytes) -> int:
+    """RFC 6143 section 7.1.1: 3.3, 3.7 and 3.8 are published; every other version means 3.3."""
+    major, dot, minor = line[4:7], line[7:8], line[8:11]
+    if line[:4] != b"RFB " or dot != b"." or line[11:] != b"\n" or not (major + minor).isdigit():
+        raise ProtocolError(f"not an rfb version: {line!r}")
+    return int(minor) if major == b"003" and minor in (b"007", b"008") else 3
+
+
+def _text(encoded: bytes) -> bytes:
+    return struct.pack(">I", len(encoded)) + encoded
+
+
+def _ignore() -> Parser:
+    while True:
+        yield _PIECE
