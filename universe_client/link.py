@@ -79,6 +79,7 @@ class Link:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._held = HeldInput()
+        self._logged = ""  # the newest failure in the log
         self._reset_asked = False
         self._seed: int | None = None
         self._endless = 0  # the number of the episode of a remote without a rewarder
@@ -168,11 +169,17 @@ class Link:
         if self.state is State.RUNNING and self.address is not None and self.address.rewarder is None:
             self.cuts += 1
         self._leave_episode()
-        logger.warning("! %s", error)
+        self._log(error)
         self.errors.append(error)
         self.buffer.disconnected("lost")
         self._enter(State.LOST)
         self._on_change()
+
+    def _log(self, error: RemoteError) -> None:
+        """Warn once of a failure that comes again at every attempt."""
+        level = logging.DEBUG if str(error) == self._logged else logging.WARNING
+        logger.log(level, "! %s", error)
+        self._logged = str(error)
 
     def _enter(self, state: State) -> None:
         if state is not self.state:
