@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import msgspec
+from rich import box
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -118,7 +119,7 @@ class Run:
         title = (
             f"{self.base.env_id or 'remotes'}  {self.seconds:.0f} s  {report.steps_per_second:.1f} steps/s"
         )
-        table = Table(title=title, title_style="bold", title_justify="left")
+        table = Table(title=title, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
         table.add_column("remote", justify="right")
         table.add_column("address")
         table.add_column("state")

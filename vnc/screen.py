@@ -77,13 +77,15 @@ class Screen:
         key = rect, pixel_format
         codes = self._cache.get(key)
         if codes is None:
-            layout = word_layout(pixel_format)
-            if layout is None:
-                codes = convert(self.rgb(rect), pixel_format)
-            else:
-                codes = self._front.codes(rect, layout)
+            codes = self._convert(rect, pixel_format)
             codes.flags.writeable = False
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
             self._cache[key] = codes
         return codes
+
+    def _convert(self, rect: Rect, pixel_format: PixelFormat) -> Codes:
+        layout = word_layout(pixel_format)
+        if layout is None:
+            return convert(self.rgb(rect), pixel_format)
+        return self._front.codes(rect, layout)

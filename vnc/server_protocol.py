@@ -95,7 +95,7 @@ class ServerProtocol:
             ProtocolError: the client broke RFB; `data_to_send` may have a last word.
             AuthError: it may not come in; `data_to_send` says so.
 
-        After an error everything received is ignored.
+        After an error everything is ignored, what came in together with its cause included.
         """
         self._received += data
         position = 0
@@ -108,6 +108,7 @@ class ServerProtocol:
         except (ProtocolError, AuthError):
             self._parser = _ignore()
             self._wanted = next(self._parser)
+            self._messages.clear()
             raise
         finally:
             del self._received[:position]
