@@ -1,0 +1,241 @@
+"""`python -m rewarder serve ENV_ID`: one remote in this process, for agents and VNC viewers to connect to."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import secrets
+import shlex
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from rewarder.environment import Runtime
+from rewarder.lifetime import read_line
+from rewarder.runtime import Ports, RuntimeCrash, run
+from rewarder.runtimes import RuntimeOptions, create, env_ids
+from rewarder.runtimes.program import on_display
+from rewarder.version import VERSION
+from rewarder.xdisplay import XDisplay
+
+EPILOG = """\
+When both ports are open one line of JSON is printed:
+  {"vnc_port": 5900, "rewarder_port": 15900, "version": "...", "password_file": "..."}
+Passwords never come from the command line. Without an option a random one is made and written to a file only you can
+read (password_file above), which is removed at the end. VNC uses the first 8 characters of the password.
+
+The health page is http://HOST:REWARDER_PORT/healthz. SIGTERM and Ctrl-C end the remote.
+
+exit status: 0 stopped or idle, 1 the environment crashed, 2 it could not be started
+"""
+
+
+class Secrets(msgspec.Struct, frozen=True):
+    """What `--password-stdin` reads."""
+
+    password: str | None = None
+    view_only_password: str | None = None
+
+    def __repr__(self) -> str:
+        """Say nothing."""
+        return "Secrets(...)"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The line printed when the remote can be reached."""
+
+    vnc_port: int
+    rewarder_port: int
+    version: str
+    password_file: str | None = field(default=None)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(
+        level=options.log_level.upper(), format="%(asctime)s %(name)s %(message)s", stream=sys.stderr
+    )
+    try:
+        with _secrets(options) as (given, password_file):
+            _serve(options, given, password_file)
+    except RuntimeCrash:
+        return 1  # logged where it happened
+    except (OSError, ValueError, ImportError) as error:
+        print(f"rewarder: {error}", file=sys.stderr)  # noqa: T201
+        return 2
+    return 0
+
+
+def _serve(options: argparse.Namespace, given: Secrets, password_file: str | None) -> None:
+    def announce(ports: Ports) -> None:
+        line = msgspec.json.encode(Ready(ports.vnc_port, ports.rewarder_port, VERSION, password_file))
+        print(line.decode(), flush=True)  # noqa: T201
+
+    with _opened(options, given) as (runtime, display):
+        run(
+            runtime,
+            exit_with_stdin=options.exit_with_stdin,
+            host=options.host,
+            vnc_port=options.vnc_port,
+            rewarder_port=options.rewarder_port,
+            password=given.password,
+            view_only_password=given.view_only_password,
+            seed=options.seed,
+            idle_timeout=options.idle_timeout,
+            on_ready=announce,
+            display=display,
+        )
+
+
+@contextmanager
+def _opened(options: argparse.Namespace, given: Secrets) -> Iterator[tuple[Runtime, int | None]]:
+    """Yield the runtime and, if it plays on an X display, the port of that display's VNC server."""
+    if not options.env_id.startswith("process."):
+        yield create(options.env_id, RuntimeOptions(options.fps, options.observation)), None
+        return
+    display = XDisplay(
+        *options.xvnc,
+        host=options.host,
+        vnc_port=options.vnc_port,
+        password=given.password,
+        view_only_password=given.view_only_password,
+    )
+    with on_display(options.env_id, options.program, display, options.fps) as runtime:
+        yield runtime, display.port
+
+
+@contextmanager
+def _secrets(options: argparse.Namespace) -> Iterator[tuple[Secrets, str | None]]:
+    """Yield the passwords, and the file they were written to if we made them up."""
+    if options.no_password:
+        yield Secrets(), None
+    elif options.password_stdin:
+        given = msgspec.json.decode(read_line(), type=Secrets)
+        if not given.password:
+            raise ValueError('the first line of stdin has no "password"')
+        yield given, None
+    elif options.password_file is not None:
+        yield Secrets(_read_secret(options.password_file)), None
+    else:
+        with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
+            password, path = secrets.token_urlsafe(16), Path(directory) / "password"
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(password + "\n")
+            yield Secrets(password), str(path)
+
+
+def _read_secret(path: Path) -> str:
+    with path.open() as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & 0o077:
+            raise ValueError(f"{path} has mode {mode:04o}, others can read it: chmod 600 it")
+        password = file.readline().rstrip("\r\n")
+    if not password:
+        raise ValueError(f"{path} has no password in its first line")
+    return password
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m rewarder", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"universe-client {VERSION}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    serve = commands.add_parser(
+        "serve",
+        help="play an environment in real time and let an agent in",
+        description="Play an environment in real time: pixels and keys over VNC, rewards over a WebSocket.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    serve.add_argument("env_id", metavar="ENV_ID", help=f"what to play: {', '.join(env_ids())}")
+    _add_network(serve.add_argument_group("network"))
+    _add_passwords(serve.add_mutually_exclusive_group())
+    _add_environment(serve.add_argument_group("environment"))
+    _add_display(serve.add_argument_group("process.*: a program on an X display of its own (needs TigerVNC)"))
+    serve.add_argument(
+        "--idle-timeout", type=_positive, metavar="S", help="end after S seconds without an agent"
+    )
+    serve.add_argument(
+        "--exit-with-stdin", action="store_true", help="end when stdin is closed or the parent process dies"
+    )
+    serve.add_argument(
+        "--log-level", default="info", choices=("debug", "info", "warning", "error"), help="default: info"
+    )
+    return parser
+
+
+def _add_network(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--host", default="127.0.0.1", help="address to listen on, default: %(default)s")
+    group.add_argument("--vnc-port", type=_port, default=0, metavar="N", help="default: any free port")
+    group.add_argument("--rewarder-port", type=_port, default=0, metavar="N", help="default: any free port")
+
+
+def _add_passwords(group: argparse._MutuallyExclusiveGroup) -> None:
+    group.add_argument(
+        "--password-stdin",
+        action="store_true",
+        help='read {"password": "...", "view_only_password": "..."} as the first line of stdin',
+    )
+    group.add_argument("--password-file", type=Path, metavar="FILE", help="its first line; mode 0600")
+    group.add_argument("--no-password", action="store_true", help="let everybody in who can reach the ports")
+
+
+def _add_environment(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fps", type=_positive, metavar="N", help="ticks per second, default: the environment's own"
+    )
+    group.add_argument("--seed", type=int, metavar="N", help="seed of the first episode")
+    group.add_argument(
+        "--observation", action="store_true", help="send the environment's own observation too"
+    )
+
+
+def _add_display(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--xvnc",
+        type=_size,
+        default=(1024, 768),
+        metavar="WxH",
+        help="the size of the screen, default: 1024x768",
+    )
+    group.add_argument(
+        "--program",
+        type=shlex.split,
+        metavar="COMMAND",
+        help="what to run, default: the name in ENV_ID; JSON lines it prints become rewards",
+    )
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (
+        width.isdecimal() and height.isdecimal() and 0 < int(width) <= 16384 and 0 < int(height) <= 16384
+    ):
+        raise argparse.ArgumentTypeError(f"{text} is not a size such as 1024x768, of at most 16384 each way")
+    return int(width), int(height)
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""Who may open a rewarder connection: decided at the HTTP upgrade, before any frame."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+FREE_FAILURES = 5
+"""Wrong passwords an address may send before its attempts are slowed down."""
+DELAY = 1.0
+"""Seconds each further attempt waits before it is looked at; the right password gets through all the same."""
+MAX_WAITING = 4
+"""Attempts of one address that may wait at a time; more are turned away unseen."""
+MAX_ADDRESSES = 1024
+"""Addresses whose failures are remembered."""
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+
+
+def authorization(password: str) -> str:
+    """Return the header value that carries `password` as Universe sends it: Basic, in the user field."""
+    return "Basic " + base64.b64encode(f"{password}:".encode()).decode("ascii")
+
+
+def password_of(header: str | None) -> str | None:
+    """Return the password in an `Authorization` header, Basic or Bearer; None when there is none."""
+    scheme, _, value = (header or "").strip().partition(" ")
+    value = value.strip()
+    if scheme.lower() == "bearer":
+        return value or None
+    if scheme.lower() != "basic":
+        return None
+    try:
+        user, colon, _ = base64.b64decode(value, validate=True).decode().rpartition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return user if colon else None
+
+
+def same_origin(origin: str | None, host: str | None) -> bool:
+    """Whether a request comes from no browser page at all, or from a page of this very host and port."""
+    if origin is None:
+        return True
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and parts.netloc.lower() == (host or "").lower()
+
+
+@dataclass(slots=True)
+class _Record:
+    failures: int = 0
+    waiting: int = 0
+
+
+class Authenticator:
+    """Checks passwords in constant time and slows down an address that guesses."""
+
+    def __init__(self, password: str | None, *, delay: float = DELAY) -> None:
+        self._digest = None if password is None else _digest(password)
+        self._delay = delay
+        self._records: OrderedDict[str, _Record] = OrderedDict()
+
+    async def check(self, header: str | None, address: str) -> int:
+        """Return the HTTP status this attempt has earned: 200, 401, or 429 when too many are waiting."""
+        if self._digest is None:
+            return 200
+        record = self._record(address)
+        if record.failures >= FREE_FAILURES:
+            if record.waiting >= MAX_WAITING:
+                return 429
+            await self._wait(record)
+        # The comparison runs for a missing password too, so that its time says nothing.
+        password = password_of(header)
+        if hmac.compare_digest(_digest(password or ""), self._digest) and password is not None:
+            record.failures = 0
+            return 200
+        record.failures += 1
+        return 401
+
+    async def _wait(self, record: _Record) -> None:
+        record.waiting += 1
+        try:
+            await asyncio.sleep(self._delay)
+        finally:
+            record.waiting -= 1
+
+    def _record(self, address: str) -> _Record:
+        record = self._records.setdefault(address, _Record())
+        self._records.move_to_end(address)
+        if len(self._records) > MAX_ADDRESSES:
+            self._records.popitem(last=False)
+        return record
+
+
+class _HideSecrets(logging.Filter):
+    """Takes credentials out of the header lines the WebSocket library logs at DEBUG."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        args = record.args
+        if isinstance(args, tuple) and len(args) == 2 and str(args[0]).lower() in SECRET_HEADERS:
+            record.args = (args[0], "[hidden]")
+        # A port scanner, or a health check that hangs up, is no error of ours and deserves no traceback.
+        if record.msg == "opening handshake failed":
+            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+            record.exc_info = record.exc_text = None
+            return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+        return True
+
+
+def wire_logger(name: str) -> logging.Logger:
+    """Return the logger to give to the WebSocket library: one that never prints a credential."""
+    logger = logging.getLogger(name)
+    if not any(isinstance(each, _HideSecrets) for each in logger.filters):
+        logger.addFilter(_HideSecrets())
+    return logger
+
+
+def _digest(password: str) -> bytes:
+    return hashlib.sha256(password.encode("utf-8", "surrogatepass")).digest()

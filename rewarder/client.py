@@ -1,0 +1,285 @@
+"""The agent's end of a rewarder connection: an asyncio shell around `ClientSession`.
+
+Everything here runs on the event loop's thread; the agent's thread meets it in the `RewardBuffer` only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as websocket_connect
+from websockets.asyncio.connection import broadcast
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+
+from rewarder.auth import authorization, wire_logger
+from rewarder.clock import ClockSync
+from rewarder.episode import RewardBuffer
+from rewarder.errors import (
+    BUSY,
+    CRASHED,
+    ENDED_BY_PEER,
+    NOT_AUTHORISED,
+    PEER_VANISHED,
+    AuthError,
+    ConnectError,
+    ControllerBusy,
+    PeerLost,
+    ProtocolError,
+    ResetRejected,
+    RewarderError,
+)
+from rewarder.messages import MAX_FRAME, Envelope, ReplyPing
+from rewarder.protocol import ClientSession, close_reason
+from rewarder.version import PRODUCT_TOKEN, peer_version
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_PORT = 15900
+MAX_OUTGOING = 256 * 1024
+"""Bytes waiting for a rewarder that does not read; beyond it the rewarder counts as lost."""
+BURST = 5
+"""Pings answered one after the other at the start, so that the clock is calibrated at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewarderAddress:
+    """Where a rewarder listens, and the password it wants."""
+
+    host: str
+    port: int = DEFAULT_PORT
+    password: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """`host:port`, brackets around IPv6, never the password."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class RewarderTimeouts:
+    """Deadlines in seconds on the monotonic clock."""
+
+    open: float = 10.0
+    """TCP connection and upgrade together."""
+    ping_interval: float = 5.0
+    ping_timeout: float = 10.0
+    """... and a silent peer is lost after `ping_interval + ping_timeout`."""
+    close: float = 2.0
+    clock_interval: float = 1.0
+    """Between two `v0.control.ping`."""
+
+
+class _Connect(websocket_connect):
+    """Follows no redirect: the password is for the address we were given."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
+class RewarderClient:
+    """One established connection to a rewarder. It does not reconnect: see `closed`."""
+
+    def __init__(
+        self,
+        websocket: ClientConnection,
+        session: ClientSession,
+        *,
+        on_message: Callable[[Envelope], None] | None,
+        timeouts: RewarderTimeouts,
+    ) -> None:
+        self._websocket = websocket
+        self._session = session
+        self._on_message = on_message
+        self._timeouts = timeouts
+        self._error: RewarderError | None = None
+        self._closing = False
+        self._ping_timer: asyncio.TimerHandle | None = None
+        self._ping()
+        self._task = asyncio.create_task(self._run(), name=f"rewarder {session.label}")
+
+    @classmethod
+    async def connect(
+        cls,
+        address: RewarderAddress,
+        *,
+        buffer: RewardBuffer,
+        on_message: Callable[[Envelope], None] | None = None,
+        observer: bool = False,
+        timeouts: RewarderTimeouts | None = None,
+        label: str = "",
+    ) -> RewarderClient:
+        """Connect and start reading.
+
+        Args:
+            address: the rewarder and its password.
+            buffer: where rewards go; it may have served earlier connections. Its owner tells it of the end
+                of this one: only the owner can say why in the same breath.
+            on_message: called on the loop's thread after each message, when the buffer knows it already.
+            observer: only listen.
+            timeouts: deadlines of opening, liveness and close.
+            label: what the logs call this remote; its address by default.
+
+        Raises:
+            ConnectError: nobody there, or no rewarder; `AuthError`: the password is refused.
+        """
+        timeouts = timeouts or RewarderTimeouts()
+        websocket = await _open(address, observer, timeouts)
+        session = ClientSession(buffer, label or str(address))
+        return cls(websocket, session, on_message=on_message, timeouts=timeouts)
+
+    @property
+    def clock(self) -> ClockSync:
+        """Skew and round trip of this connection."""
+        return self._session.clock
+
+    @property
+    def error(self) -> RewarderError | None:
+        """Why the connection is over; None while it lives."""
+        return self._error
+
+    @property
+    def reset_error(self) -> ResetRejected | None:
+        """The error the latest reset was answered with, if it was."""
+        return self._session.reset_error
+
+    @property
+    def remote_version(self) -> str | None:
+        """The version of the rewarder, if it is one of ours."""
+        response = self._websocket.response
+        return None if response is None else peer_version(response.headers.get("Server"))
+
+    def reset(self, env_id: str | None, seed: int | None = None, fps: float | None = None) -> int:
+        """Send `v0.env.reset`; return its message id. On a connection that is over: no effect."""
+        message_id = self._session.reset(env_id, seed, fps, time.time())
+        self._flush()
+        return message_id
+
+    def action(self, env_id: str | None, action: Sequence[Sequence[Any]]) -> None:
+        """Send `v0.agent.action`. On a connection that is over: no effect."""
+        self._session.action(env_id, action, time.time())
+        self._flush()
+
+    async def closed(self) -> RewarderError:
+        """Wait until the connection is over; return why."""
+        await asyncio.shield(self._task)
+        return self._error or PeerLost(PEER_VANISHED)
+
+    async def close(self) -> None:
+        """Close the connection, within `RewarderTimeouts.close`; idempotent."""
+        self._closing = True
+        await self._websocket.close()
+        await asyncio.shield(self._task)
+
+    async def _run(self) -> None:
+        error: RewarderError = PeerLost(PEER_VANISHED, "the reader stopped")
+        try:
+            while True:
+                self._receive(await self._websocket.recv())
+        except ConnectionClosed as closed:
+            error = self._reason(closed)
+        except ProtocolError as broken:
+            logger.warning("%s ! %s", self._session.label, broken)
+            error = broken
+        finally:
+            self._over(error)
+            if not isinstance(error, ProtocolError):
+                self._websocket.transport.abort()
+        if isinstance(error, ProtocolError):
+            await self._websocket.close(error.code, close_reason(str(error)))
+
+    def _receive(self, data: str | bytes) -> None:
+        envelope = self._session.receive(data, time.monotonic(), time.time())
+        if envelope is None:
+            return
+        if isinstance(envelope.message, ReplyPing) and self.clock.samples < BURST:
+            self._ping()
+        if self._on_message is not None:
+            self._on_message(envelope)
+
+    def _over(self, error: RewarderError) -> None:
+        self._error = self._error or error
+        if self._ping_timer is not None:
+            self._ping_timer.cancel()
+        logger.info("%s = closed: %s", self._session.label, self._error)
+
+    def _ping(self) -> None:
+        """Ping now and, whatever becomes of it, again after the interval."""
+        if self._error is not None:
+            return
+        if self._ping_timer is not None:
+            self._ping_timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._ping_timer = loop.call_later(self._timeouts.clock_interval, self._ping)
+        self._session.ping(time.monotonic(), time.time())
+        self._flush()
+
+    def _flush(self) -> None:
+        for frame in self._session.data_to_send():
+            broadcast([self._websocket], frame)
+        waiting = self._websocket.transport.get_write_buffer_size()
+        if waiting > MAX_OUTGOING and self._error is None:
+            self._error = PeerLost(PEER_VANISHED, f"the peer does not read, {waiting} bytes are waiting")
+            self._websocket.transport.abort()
+
+    def _reason(self, closed: ConnectionClosed) -> RewarderError:
+        """Say whose doing the end was, and what it means (fault table F20)."""
+        if self._closing:
+            return PeerLost(ENDED_BY_PEER, "closed by us")
+        received, sent = closed.rcvd, closed.sent
+        if received is not None and (sent is None or closed.rcvd_then_sent):
+            return _closed_by_peer(received.code, self._session.closing or received.reason)
+        if sent is not None and sent.code in (1002, 1003, 1007, 1009):
+            return ProtocolError(sent.reason or "not websocket", sent.code)
+        if sent is not None and sent.code == CRASHED:
+            return PeerLost(PEER_VANISHED, f"no pong within {self._timeouts.ping_timeout:g} s")
+        return PeerLost(PEER_VANISHED, self._session.closing or "connection lost")
+
+
+def _closed_by_peer(code: int, reason: str) -> RewarderError:
+    if code == NOT_AUTHORISED:
+        return AuthError(reason or "not authorised")
+    if code == BUSY:
+        return ControllerBusy(reason or "another controller is active")
+    # 1005 is a close frame without a code.
+    return PeerLost(ENDED_BY_PEER if code == 1005 else code, reason)
+
+
+async def _open(address: RewarderAddress, observer: bool, timeouts: RewarderTimeouts) -> ClientConnection:
+    headers = {"openai-observer": "true" if observer else "false"}
+    if address.password is not None:
+        headers["authorization"] = authorization(address.password)
+    try:
+        return await _Connect(
+            f"ws://{address}/",
+            additional_headers=headers,
+            user_agent_header=PRODUCT_TOKEN,
+            compression=None,
+            proxy=None,
+            max_size=MAX_FRAME,
+            open_timeout=timeouts.open,
+            ping_interval=timeouts.ping_interval,
+            ping_timeout=timeouts.ping_timeout,
+            close_timeout=timeouts.close,
+            logger=wire_logger("rewarder.wire.client"),
+        )
+    except TimeoutError:
+        raise ConnectError(f"{address}: not open within {timeouts.open:g} s") from None
+    except OSError as error:
+        raise ConnectError(f"{address}: {error.strerror or error}") from error
+    except InvalidStatus as error:
+        raise _refused(address, error.response.status_code) from None
+    except (WebSocketException, ValueError) as error:
+        raise ConnectError(f"{address}: not a rewarder: {error}") from error
+
+
+def _refused(address: RewarderAddress, status: int) -> RewarderError:
+    if status in (401, 403):
+        return AuthError(f"{address}: http status {status}, the password is refused")
+    if 300 <= status < 400:
+        return ConnectError(f"{address}: http status {status}, redirects are not followed")
+    return ConnectError(f"{address}: http status {status}")

@@ -1,0 +1,217 @@
+"""The SDK for remotes: subclass `Runtime`, hand it to `run`, and an agent can connect."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from rewarder.environment import Runtime, Tick
+from rewarder.lifetime import until_stopped
+from rewarder.player import Inbox, Player
+from rewarder.server import RewarderServer
+from rewarder.version import VERSION
+from rewarder.worker import Worker
+from vnc.server import VNCServer
+
+__all__ = ["Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
+
+CLOSE_TIMEOUT = 0.7
+"""Seconds for saying goodbye to clients and environment together: a remote ends within a second of its parent."""
+VNC_PASSWORD_LENGTH = 8
+"""VncAuth uses no more; clients of a remote with one password for both ports send its beginning."""
+GOING_AWAY, CRASHED, IDLE = 1001, 1011, 4408
+
+log = logging.getLogger(__name__)
+
+
+class RuntimeCrash(Exception):
+    """The environment raised; the cause is its exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where a remote listens."""
+
+    vnc_port: int
+    rewarder_port: int
+
+
+class ServeOptions(TypedDict, total=False):
+    """The keyword arguments of `serve`."""
+
+    host: str
+    vnc_port: int
+    rewarder_port: int
+    password: str | None
+    view_only_password: str | None
+    env_id: str | None
+    seed: int | None
+    idle_timeout: float | None
+    on_ready: Callable[[Ports], None] | None
+    display: int | None
+
+
+def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
+    """Serve `runtime` from the main thread until SIGTERM, SIGINT or idleness; see `serve` for the options.
+
+    Args:
+        runtime: the environment.
+        exit_with_stdin: also stop at the end of stdin, and when the parent process dies.
+        options: those of `serve`.
+    """
+    asyncio.run(until_stopped(serve(runtime, **options), exit_with_stdin=exit_with_stdin))
+
+
+async def serve(
+    runtime: Runtime,
+    *,
+    host: str = "127.0.0.1",
+    vnc_port: int = 0,
+    rewarder_port: int = 0,
+    password: str | None = None,
+    view_only_password: str | None = None,
+    env_id: str | None = None,
+    seed: int | None = None,
+    idle_timeout: float | None = None,
+    on_ready: Callable[[Ports], None] | None = None,
+    display: int | None = None,
+) -> None:
+    """Play `runtime` in real time and let agents in, until cancelled or idle.
+
+    Args:
+        runtime: the environment.
+        host: the address to listen on.
+        vnc_port: where pixels go out and keys come in; 0 picks a free port.
+        rewarder_port: where rewards go out and resets come in; 0 picks a free port.
+        password: what both ports ask for, VNC for its first 8 characters; None lets everybody in.
+        view_only_password: what lets a VNC viewer watch, but not act.
+        env_id: what is played until a client asks for something else; by default the runtime's first.
+        seed: the seed of the first episode.
+        idle_timeout: return after so many seconds without a controlling client.
+        on_ready: called once both ports can be connected to.
+        display: the port of a VNC server that shows the environment already; none of ours is started.
+
+    Raises:
+        RuntimeCrash: the environment raised; clients were told.
+        OSError: a port cannot be bound.
+        ValueError: the runtime does not offer `env_id`, or has no screen.
+    """
+    async with _opened(runtime) as worker:
+        env_id = env_id or runtime.env_ids[0]
+        if env_id not in runtime.env_ids:
+            raise ValueError(f"this runtime serves {', '.join(runtime.env_ids)}, not {env_id}")
+        inbox = Inbox(runtime.env_ids)
+        rewarder = RewarderServer(
+            password=password,
+            on_reset=inbox.reset,
+            on_action=inbox.action,
+            health=lambda: {
+                **player.health(),
+                "vnc_clients": vnc.clients if vnc else None,
+                "version": VERSION,
+            },
+            idle_timeout=idle_timeout,
+        )
+        inbox.refuse = rewarder.reply_error
+        vnc = None
+        if display is None and not runtime.display:
+            vnc = _vnc_server(runtime, env_id, password, view_only_password, inbox)
+        player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
+        remote = _Remote(player, rewarder, vnc)
+        try:
+            ports = await remote.listen(host, vnc_port, rewarder_port, display or 0)
+            (on_ready or _log_ports)(ports)
+            await remote.live(seed)
+        finally:
+            await remote.close()
+
+
+@asynccontextmanager
+async def _opened(runtime: Runtime) -> AsyncIterator[Worker]:
+    """Open the runtime on a thread of its own, and close it there."""
+    worker = Worker("runtime")
+    try:
+        await worker.call(runtime.open)
+        try:
+            yield worker
+        finally:
+            # A reset that never returns must not hold up the end.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_TIMEOUT / 2):
+                    await worker.call(runtime.close)
+    finally:
+        worker.stop()
+
+
+class _Remote:
+    """An environment being played, and its two servers."""
+
+    def __init__(self, player: Player, rewarder: RewarderServer, vnc: VNCServer | None) -> None:
+        self._player = player
+        self._rewarder = rewarder
+        self._vnc = vnc
+        self._goodbye = (GOING_AWAY, "the remote is stopped")
+
+    async def listen(self, host: str, vnc_port: int, rewarder_port: int, display: int) -> Ports:
+        """Open the ports."""
+        await self._rewarder.start(host, rewarder_port)
+        if self._vnc is not None:
+            await self._vnc.start(host, vnc_port)
+        return Ports(self._vnc.port if self._vnc is not None else display, self._rewarder.port)
+
+    async def live(self, seed: int | None) -> None:
+        """Play until nobody has been there for long.
+
+        Raises:
+            RuntimeCrash: the runtime raised.
+        """
+        playing = asyncio.create_task(self._player.play(seed))
+        idle = asyncio.create_task(self._rewarder.idle())
+        try:
+            await asyncio.wait((playing, idle), return_when=asyncio.FIRST_COMPLETED)
+            if playing.done():
+                await playing
+            self._goodbye = (IDLE, "idle timeout: no controlling client")
+        except Exception as error:
+            what = f"the runtime crashed: {type(error).__name__}"
+            self._goodbye = (CRASHED, what)
+            log.exception("! %s", what)
+            raise RuntimeCrash(what) from error
+        finally:
+            for task in (playing, idle):
+                task.cancel()
+            await asyncio.wait((playing, idle))
+
+    async def close(self) -> None:
+        """Tell the clients why, and close the ports."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT / 2):
+                await self._rewarder.close(*self._goodbye)
+        if self._vnc is not None:
+            await self._vnc.close()
+
+
+def _vnc_server(
+    runtime: Runtime, name: str, password: str | None, view_only_password: str | None, inbox: Inbox
+) -> VNCServer:
+    return VNCServer(
+        runtime.width,
+        runtime.height,
+        name=name,
+        password=_vnc_password(password),
+        view_only_password=_vnc_password(view_only_password),
+        on_events=inbox.events,
+    )
+
+
+def _vnc_password(password: str | None) -> str | None:
+    """What VncAuth would use of a password anyway, cut here so that nothing warns of it."""
+    return None if password is None else password.encode()[:VNC_PASSWORD_LENGTH].decode("utf-8", "ignore")
+
+
+def _log_ports(ports: Ports) -> None:
+    log.info("= listening on ports %d (vnc) and %d (rewarder)", ports.vnc_port, ports.rewarder_port)

@@ -1,0 +1,106 @@
+"""`gym-core.<gymnasium id>`: any Gymnasium environment that renders, in real time and on the keyboard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from rewarder.environment import Runtime, Tick
+from rewarder.keys import HeldKeys
+from rewarder.runtimes.gym_keys import KeyMap, key_map
+from vnc.events import Event
+from vnc.session import Frame
+
+PREFIX = "gym-core."
+DEFAULT_FPS = 60.0
+
+
+class GymCore(Runtime):
+    """One Gymnasium environment at its `render_fps`, one step a tick; keys as in `rewarder.runtimes.gym_keys`."""
+
+    def __init__(self, env_id: str, *, fps: float | None = None, send_observation: bool = False) -> None:
+        if not env_id.startswith(PREFIX):
+            raise ValueError(f"a gym-core env_id is {PREFIX}<gymnasium id>, not {env_id!r}")
+        self.env_ids = (env_id,)
+        self._fps = fps
+        self._send_observation = send_observation
+        self._keys = HeldKeys()
+        self._env: gymnasium.Env[Any, Any] | None = None
+        self._map: KeyMap | None = None
+
+    def open(self) -> None:
+        """Make the environment and render once, to know the size of its frames.
+
+        Raises:
+            ValueError: there is none of this id, it has actions that cannot be typed, or does not render RGB frames.
+        """
+        self._env = env = _make(self.env_ids[0].removeprefix(PREFIX))
+        self._map = key_map(env)
+        self.fps = float(self._fps or env.metadata.get("render_fps") or DEFAULT_FPS)
+        env.reset()
+        self.height, self.width = _frame(env).shape[:2]
+
+    def reset(self, env_id: str, seed: int | None) -> Tick:
+        """Reset the environment, seeded if asked."""
+        env, keys = self._opened()
+        self._keys.clear()
+        keys.reset()
+        observation, _ = env.reset(seed=seed)
+        return Tick(frame=_frame(env), observation=self._shown(observation))
+
+    def tick(self, events: Sequence[Event]) -> Tick:
+        """Take one step with the action of the keys held."""
+        env, keys = self._opened()
+        observation, reward, terminated, truncated, _ = env.step(keys.action(self._keys.tick(events)))
+        return Tick(
+            frame=_frame(env),
+            reward=float(reward),
+            done=bool(terminated or truncated),
+            truncated=bool(truncated and not terminated),
+            observation=self._shown(observation),
+        )
+
+    def close(self) -> None:
+        """Close the environment."""
+        if self._env is not None:
+            self._env.close()
+
+    def _opened(self) -> tuple[gymnasium.Env[Any, Any], KeyMap]:
+        if self._env is None or self._map is None:
+            raise RuntimeError("open() comes before reset() and tick()")
+        return self._env, self._map
+
+    def _shown(self, observation: object) -> object | None:
+        return _jsonable(observation) if self._send_observation else None
+
+
+def _make(gymnasium_id: str) -> gymnasium.Env[Any, Any]:
+    # Environments draw with SDL: into memory, without looking for a display or a sound card.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    try:
+        return gymnasium.make(gymnasium_id, render_mode="rgb_array", disable_env_checker=True)
+    except gymnasium.error.Error as error:
+        raise ValueError(f"{gymnasium_id}: {error}") from error
+
+
+def _frame(env: gymnasium.Env[Any, Any]) -> Frame:
+    frame = np.asarray(env.render())
+    if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+        raise ValueError(f"render() gave {frame.dtype} {frame.shape}, not uint8 (height, width, 3)")
+    return frame
+
+
+def _jsonable(value: object) -> object:
+    """Return an observation of any space as what JSON can say."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_jsonable(inner) for inner in value]
+    return value

@@ -1,0 +1,345 @@
+"""The remote's end, an asyncio shell around `ServerSession`: rewarder connections and a health page on one port.
+
+One client controls, any number (up to a bound) observe. Nothing here waits for a client: what is published goes
+to everybody's socket at once, and a client that does not read is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from itertools import count
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from websockets.asyncio.connection import broadcast
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.protocol import State
+
+from rewarder.auth import Authenticator, same_origin, wire_logger
+from rewarder.episode import EpisodeId
+from rewarder.errors import BUSY, OVERLOADED, ProtocolError
+from rewarder.messages import MAX_FRAME, Describe, Message, Observation, Text
+from rewarder.protocol import ActionRequest, ResetRequest, ServerSession, checked_reward, close_reason
+from rewarder.version import PRODUCT_TOKEN
+
+__all__ = ["ResetRequest", "RewarderServer", "ServerLimits"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """The most clients may make a remote hold, and how long it waits for them."""
+
+    outgoing: int = 1 << 20
+    """Bytes waiting for a client that does not read; beyond it the client is dropped."""
+    observers: int = 64
+    open_timeout: float = 15.0
+    """From TCP connection to upgrade, a delay for wrong passwords included."""
+    ping_interval: float = 5.0
+    ping_timeout: float = 10.0
+    close_timeout: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Peer:
+    websocket: ServerConnection
+    session: ServerSession
+
+
+class RewarderServer:
+    """Speaks the v0 protocol to one controller and its observers. Use it on the event loop's thread."""
+
+    def __init__(
+        self,
+        *,
+        password: str | None,
+        on_reset: Callable[[ResetRequest], None],
+        on_action: Callable[[Sequence[Sequence[Any]], str | None], None] | None = None,
+        health: Callable[[], Mapping[str, object]] | None = None,
+        idle_timeout: float | None = None,
+        limits: ServerLimits | None = None,
+        authenticator: Authenticator | None = None,
+    ) -> None:
+        self._on_reset = on_reset
+        self._on_action = on_action
+        self._health = health
+        self._idle_timeout = idle_timeout
+        self._limits = limits or ServerLimits()
+        self._auth = authenticator or Authenticator(password)
+        self._peers: dict[int, _Peer] = {}
+        self._numbers = count(1)
+        self._described: tuple[EpisodeId, Describe] | None = None
+        self._server: Server | None = None
+        self._websockets: WeakSet[ServerConnection] = WeakSet()
+        self._idle = asyncio.Event()
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._drops: set[asyncio.Task[None]] = set()
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        """Listen; `port` 0 takes a free one.
+
+        Raises:
+            OSError: the port is taken, or the host is not ours.
+        """
+        limits = self._limits
+        self._server = await serve(
+            self._serve_peer,
+            host,
+            port,
+            process_request=self._process_request,
+            create_connection=_tracked(self._websockets),
+            server_header=PRODUCT_TOKEN,
+            compression=None,
+            max_size=MAX_FRAME,
+            open_timeout=limits.open_timeout,
+            ping_interval=limits.ping_interval,
+            ping_timeout=limits.ping_timeout,
+            close_timeout=limits.close_timeout,
+            logger=wire_logger("rewarder.wire.server"),
+        )
+        self._watch_idle()
+
+    @property
+    def port(self) -> int:
+        """The port it listens on.
+
+        Raises:
+            RuntimeError: it was not started.
+        """
+        if self._server is None:
+            raise RuntimeError("the rewarder server was not started")
+        return int(next(iter(self._server.sockets)).getsockname()[1])
+
+    @property
+    def controllers(self) -> int:
+        """Connected controllers: 0 or 1."""
+        return self._count(observer=False)
+
+    @property
+    def observers(self) -> int:
+        """Connected observers."""
+        return self._count(observer=True)
+
+    def describe(self, episode_id: EpisodeId, env_id: str, env_state: str, fps: float) -> None:
+        """Tell everybody an episode's state, newcomers included."""
+        self._described = (episode_id, Describe(env_id, env_state, fps))
+        self._publish(*self._described)
+
+    def reward(
+        self, episode_id: EpisodeId, reward: float, done: bool, info: dict[str, Any] | None = None
+    ) -> None:
+        """Tell everybody a reward.
+
+        Raises:
+            ValueError: it is not a finite number.
+        """
+        self._publish(episode_id, checked_reward(reward, done, info))
+
+    def text(self, episode_id: EpisodeId, text: object) -> None:
+        """Tell everybody a text; any JSON."""
+        self._publish(episode_id, Text(text))
+
+    def observation(self, episode_id: EpisodeId, observation: object) -> None:
+        """Tell everybody an observation other than pixels; any JSON."""
+        self._publish(episode_id, Observation(observation))
+
+    def reply_reset(self, request: ResetRequest, episode_id: EpisodeId) -> None:
+        """Answer a reset, to the client that asked if it is still there."""
+        peer = self._peers.get(request.connection)
+        if peer is not None:
+            peer.session.reply_reset(request, episode_id, time.monotonic(), time.time())
+            self._flush(peer)
+
+    def reply_error(self, request: ResetRequest, message: str) -> None:
+        """Refuse a reset, to the client that asked if it is still there."""
+        peer = self._peers.get(request.connection)
+        if peer is not None:
+            peer.session.reply_error(request, message, time.monotonic(), time.time())
+            self._flush(peer)
+
+    async def idle(self) -> None:
+        """Wait until there has been no controller for `idle_timeout`; for ever when that is None."""
+        await self._idle.wait()
+
+    async def close(self, code: int = 1001, reason: str = "") -> None:
+        """Tell every client why, close every connection and stop listening; idempotent."""
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+        if self._server is None:
+            return
+        for peer in list(self._peers.values()):
+            peer.session.say_goodbye(reason or "the rewarder is shutting down", time.time())
+            self._flush(peer)
+        self._server.close(code=code, reason=close_reason(reason))
+        # A peer still at its upgrade would keep us waiting for its whole deadline.
+        for websocket in list(self._websockets):
+            if websocket.state is State.CONNECTING:
+                websocket.transport.abort()
+        await self._server.wait_closed()
+        if self._drops:
+            await asyncio.wait(self._drops)
+
+    def _count(self, *, observer: bool) -> int:
+        """Count open connections only: who is closing has let go, and may be back before its handler ends."""
+        return sum(
+            peer.session.observer is observer and peer.websocket.state is State.OPEN
+            for peer in self._peers.values()
+        )
+
+    # The upgrade
+
+    async def _process_request(self, websocket: ServerConnection, request: Request) -> Response | None:
+        """Answer anything that is not to become a rewarder connection."""
+        path = urlsplit(request.path).path
+        if path == "/healthz":
+            return self._health_page(websocket)
+        if path != "/":
+            return _refusal(websocket, HTTPStatus.NOT_FOUND)
+        headers = request.headers
+        origins, authorizations = headers.get_all("Origin"), headers.get_all("Authorization")
+        if len(origins) > 1 or len(authorizations) > 1:
+            return _refusal(websocket, HTTPStatus.BAD_REQUEST)
+        if not same_origin(next(iter(origins), None), next(iter(headers.get_all("Host")), None)):
+            return _refusal(websocket, HTTPStatus.FORBIDDEN)
+        status = await self._auth.check(next(iter(authorizations), None), _address(websocket))
+        return None if status == HTTPStatus.OK else _refusal(websocket, HTTPStatus(status))
+
+    def _health_page(self, websocket: ServerConnection) -> Response:
+        health: dict[str, object] = {"controllers": self.controllers, "observers": self.observers}
+        if self._health is not None:
+            health.update(self._health())
+        response = websocket.respond(HTTPStatus.OK, json.dumps(health) + "\n")
+        del response.headers["Content-Type"]
+        response.headers["Content-Type"] = "application/json"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    # Connections
+
+    async def _serve_peer(self, websocket: ServerConnection) -> None:
+        observer = _is_observer(websocket)
+        refusal = self._refusal(observer)
+        session = ServerSession(next(self._numbers), observer=observer, label=_label(websocket))
+        peer = _Peer(websocket, session)
+        if refusal is not None:
+            await self._turn_away(peer, *refusal)
+            return
+        self._join(peer)
+        try:
+            await self._listen(peer)
+        finally:
+            self._leave(peer)
+
+    def _refusal(self, observer: bool) -> tuple[int, str] | None:
+        if observer and self.observers >= self._limits.observers:
+            return OVERLOADED, f"there are {self.observers} observers, the limit"
+        if not observer and self.controllers:
+            return BUSY, "another controller is active"
+        return None
+
+    async def _turn_away(self, peer: _Peer, code: int, reason: str) -> None:
+        peer.session.say_goodbye(reason, time.time())
+        self._flush(peer)
+        await peer.websocket.close(code, reason)
+
+    def _join(self, peer: _Peer) -> None:
+        self._peers[peer.session.connection] = peer
+        self._watch_idle()
+        logger.info(
+            "%s = joined as %s", peer.session.label, "observer" if peer.session.observer else "controller"
+        )
+        if self._described is not None:
+            peer.session.publish(*self._described, time.time())
+            self._flush(peer)
+
+    def _leave(self, peer: _Peer) -> None:
+        if self._peers.pop(peer.session.connection, None) is not None:
+            logger.info("%s = left", peer.session.label)
+            self._watch_idle()
+
+    async def _listen(self, peer: _Peer) -> None:
+        try:
+            while True:
+                self._receive(peer, await peer.websocket.recv())
+        except ConnectionClosed:
+            return
+        except ProtocolError as error:
+            logger.warning("%s ! %s", peer.session.label, error)
+            await peer.websocket.close(error.code, close_reason(str(error)))
+
+    def _receive(self, peer: _Peer, data: str | bytes) -> None:
+        request = peer.session.receive(data, time.monotonic(), time.time())
+        self._flush(peer)
+        if isinstance(request, ResetRequest):
+            self._on_reset(request)
+        elif isinstance(request, ActionRequest) and self._on_action is not None:
+            self._on_action(request.action, request.env_id)
+
+    def _publish(self, episode_id: EpisodeId, message: Message) -> None:
+        wall = time.time()
+        for peer in list(self._peers.values()):
+            peer.session.publish(episode_id, message, wall)
+            self._flush(peer)
+
+    def _flush(self, peer: _Peer) -> None:
+        for frame in peer.session.data_to_send():
+            broadcast([peer.websocket], frame)
+        waiting = peer.websocket.transport.get_write_buffer_size()
+        if waiting > self._limits.outgoing and peer.session.connection in self._peers:
+            logger.warning("%s ! does not read, %d bytes are waiting", peer.session.label, waiting)
+            self._leave(peer)
+            drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "you do not read"))
+            self._drops.add(drop)
+            drop.add_done_callback(self._drops.discard)
+
+    def _watch_idle(self) -> None:
+        """Start the clock when the controller left, stop it when one came."""
+        if self.controllers and self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+            self._idle.clear()
+        elif not self.controllers and self._idle_timer is None and self._idle_timeout is not None:
+            self._idle_timer = asyncio.get_running_loop().call_later(self._idle_timeout, self._idle.set)
+
+
+def _tracked(websockets: WeakSet[ServerConnection]) -> type[ServerConnection]:
+    """The library's own set knows a connection only once its upgrade is over."""
+
+    class Tracked(ServerConnection):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            super().connection_made(transport)
+            websockets.add(self)
+
+    return Tracked
+
+
+def _refusal(websocket: ServerConnection, status: HTTPStatus) -> Response:
+    response = websocket.respond(status, f"{status.phrase.lower()}\n")
+    if status == HTTPStatus.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = 'Basic realm="rewarder"'
+    return response
+
+
+def _is_observer(websocket: ServerConnection) -> bool:
+    request = websocket.request
+    return request is not None and request.headers.get("openai-observer", "").strip().lower() == "true"
+
+
+def _address(websocket: ServerConnection) -> str:
+    address = websocket.remote_address
+    return str(address[0]) if address else "unknown"
+
+
+def _label(websocket: ServerConnection) -> str:
+    address = websocket.remote_address
+    return f"{address[0]}:{address[1]}" if address else "unknown"

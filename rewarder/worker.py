@@ -1,0 +1,48 @@
+"""One thread for an environment: calls go in from the event loop, results come back to it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Worker:
+    """Runs calls one after another on a thread of its own.
+
+    A daemon thread, unlike an executor's: a call that never returns must not keep the process alive.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function` on the thread and return or raise what it does; cancelling leaves it running."""
+        future: Future[T] = Future()
+
+        def job() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(*args, **kwargs))
+            except BaseException as error:  # noqa: BLE001 - nothing is lost: whoever awaits the call raises it
+                future.set_exception(error)
+
+        self._jobs.put(job)
+        return await asyncio.wrap_future(future)
+
+    def stop(self) -> None:
+        """End the thread after the calls made so far."""
+        self._jobs.put(None)
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()

@@ -1,0 +1,7 @@
+"""`python -m universe_client`: the command line."""
+
+import sys
+
+from universe_client.cli import main
+
+sys.exit(main())
