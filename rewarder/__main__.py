@@ -17,13 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from rewarder.environment import Runtime
 from rewarder.lifetime import read_line
 from rewarder.runtime import Ports, RuntimeCrash, run
-from rewarder.runtimes import RuntimeOptions, create, env_ids
-from rewarder.runtimes.program import on_display
+from rewarder.runtimes import RuntimeOptions, env_ids, opened
 from rewarder.version import VERSION
-from rewarder.xdisplay import XDisplay
 
 EPILOG = """\
 When both ports are open one line of JSON is printed:
@@ -80,7 +77,14 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
         line = msgspec.json.encode(Ready(ports.vnc_port, ports.rewarder_port, VERSION, password_file))
         print(line.decode(), flush=True)  # noqa: T201
 
-    with _opened(options, given) as (runtime, display):
+    with opened(
+        options.env_id,
+        RuntimeOptions(options.fps, options.observation, options.program, options.xvnc),
+        host=options.host,
+        vnc_port=options.vnc_port,
+        password=given.password,
+        view_only_password=given.view_only_password,
+    ) as (runtime, display):
         run(
             runtime,
             exit_with_stdin=options.exit_with_stdin,
@@ -94,23 +98,6 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
             on_ready=announce,
             display=display,
         )
-
-
-@contextmanager
-def _opened(options: argparse.Namespace, given: Secrets) -> Iterator[tuple[Runtime, int | None]]:
-    """Yield the runtime and, if it plays on an X display, the port of that display's VNC server."""
-    if not options.env_id.startswith("process."):
-        yield create(options.env_id, RuntimeOptions(options.fps, options.observation)), None
-        return
-    display = XDisplay(
-        *options.xvnc,
-        host=options.host,
-        vnc_port=options.vnc_port,
-        password=given.password,
-        view_only_password=given.view_only_password,
-    )
-    with on_display(options.env_id, options.program, display, options.fps) as runtime:
-        yield runtime, display.port
 
 
 @contextmanager

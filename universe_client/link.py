@@ -16,12 +16,11 @@ import asyncio
 import logging
 import random
 import threading
-import time
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from rewarder.client import RewarderClient
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.episode import EpisodeId, Popped, RewardBuffer
 from rewarder.errors import RewarderError
 from rewarder.messages import Envelope
 from universe_client.config import Config
@@ -29,11 +28,14 @@ from universe_client.errors import ProtocolError, ProviderError, RemoteError, Re
 from universe_client.held import HeldInput
 from universe_client.remotes.provider import Provider, RemoteAddress
 from vnc.drivers import connect as driver
-from vnc.errors import VNCError
-from vnc.events import Event
+from vnc.errors import TooManyFailures, VNCError
+from vnc.events import Event, PointerEvent
 from vnc.session import Session
 
 logger = logging.getLogger(__name__)
+
+_LOCKED_OUT = 10.0
+"""Seconds that TigerVNC's blacklist lasts at first; an attempt during it makes it last longer."""
 
 
 class State(StrEnum):
@@ -79,6 +81,7 @@ class Link:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._held = HeldInput()
+        self._ran = False  # whether an episode has run on this connection
         self._logged = ""  # the newest failure in the log
         self._reset_asked = False
         self._seed: int | None = None
@@ -86,13 +89,27 @@ class Link:
         self._asked: EpisodeId | None = None  # the episode for which a fresh screen was asked
         self._fresh = 0  # ... and the generation that will hold it
         self._deadline: asyncio.TimerHandle | None = None
-        self._over: asyncio.Future[None] | None = None
+        self._over: asyncio.Future[Exception] | None = None
         self._task: asyncio.Task[None] | None = None
 
     @property
     def label(self) -> str:
         """`index (address)`, for errors and logs."""
         return f"{self.index} ({self.address or 'no address yet'})"
+
+    def collect(self) -> tuple[Popped, RemoteError | None, int]:
+        """Take what came since the last call, the newest error, and `cuts`: a loss is in all of them or in none."""
+        with self._lock:
+            popped = self.buffer.pop()
+            error = self.errors[-1] if self.errors else None
+            self.errors.clear()
+            return popped, error, self.cuts
+
+    @property
+    def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
+        """What the agent holds down on this remote now: the keysyms, and the pointer."""
+        with self._lock:
+            return self._held.keys, self._held.pointer
 
     def act(self, events: Sequence[Event], episode: EpisodeId | None) -> bool:
         """Send `events`, meant for `episode`, if that is the one being played; return whether it was."""
@@ -129,16 +146,19 @@ class Link:
         first, longest = self._config.backoff
         pause = first
         while True:
-            began = time.monotonic()
+            self._ran = False
             failure = await self._live()
             if failure.permanent:
                 self._enter(State.CLOSED)
                 return
-            if time.monotonic() - began > longest:
+            if self._ran:
                 pause = first
+            if isinstance(failure, ResetTimeout):
+                await self._provider.discard(self.index)
             if isinstance(failure, ProtocolError):
                 pause = longest  # it will most likely break the protocol again
-            await asyncio.sleep(pause * random.uniform(0.75, 1.25))
+            least = _LOCKED_OUT if isinstance(failure.__cause__, TooManyFailures) else 0.0
+            await asyncio.sleep(max(pause, least) * random.uniform(1.0, 1.5))
             pause = min(2 * pause, longest)
             self._enter(State.CONNECTING)
 
@@ -152,7 +172,7 @@ class Link:
             if self._reset_asked:
                 self._send_reset()
             self._update()
-            await self._over
+            raise await self._over
         except (VNCError, RewarderError, RemoteError) as error:
             failure = remote_error(error, remote=self.label, stage=self._stage())
             self._lose(failure)
@@ -165,13 +185,14 @@ class Link:
         return {State.CONNECTING: "connect", State.RESETTING: "reset"}.get(self.state, "run")
 
     def _lose(self, error: RemoteError) -> None:
-        """Report the end of a connection. The error is there before the truncation: one step tells both."""
-        if self.state is State.RUNNING and self.address is not None and self.address.rewarder is None:
-            self.cuts += 1
+        """Report the end of a connection: one step tells the error and the truncation."""
         self._leave_episode()
         self._log(error)
-        self.errors.append(error)
-        self.buffer.disconnected("lost")
+        with self._lock:
+            if self.state is State.RUNNING and self.address is not None and self.address.rewarder is None:
+                self.cuts += 1
+            self.errors.append(error)
+            self.buffer.disconnected("lost")
         self._enter(State.LOST)
         self._on_change()
 
@@ -191,6 +212,13 @@ class Link:
 
     async def _connect(self) -> None:
         self.address = await self._acquire()
+        # Pixels first: an episode that is announced before there is a screen would be cut when there is none.
+        self.session = await driver(self._config.driver)(
+            self.address.vnc,
+            on_change=self._update,
+            limits=self._config.limits,
+            timeouts=self._config.timeouts,
+        )
         if self.address.rewarder is not None:
             self.rewarder = await RewarderClient.connect(
                 self.address.rewarder,
@@ -200,12 +228,6 @@ class Link:
                 label=self.label,
             )
             self._watch(self.rewarder)
-        self.session = await driver(self._config.driver)(
-            self.address.vnc,
-            on_change=self._update,
-            limits=self._config.limits,
-            timeouts=self._config.timeouts,
-        )
         logger.info("= remote %s connected", self.label)
 
     async def _acquire(self) -> RemoteAddress:
@@ -240,7 +262,7 @@ class Link:
     def _end(self, error: Exception) -> None:
         """This connection is over because of `error`; the first reason counts."""
         if self._over is not None and not self._over.done():
-            self._over.set_exception(error)
+            self._over.set_result(error)
 
     # -- episodes -----------------------------------------------------------------------------------------------
 
@@ -264,7 +286,7 @@ class Link:
 
     def _current(self) -> EpisodeId | None:
         """The newest episode, if it is running."""
-        if self.rewarder is not None:
+        if self.address is not None and self.address.rewarder is not None:
             return self.buffer.running
         return EpisodeId.parse(self._endless) if self._reset_asked else None
 
@@ -289,7 +311,7 @@ class Link:
             return
         self._leave_episode()
         if episode is not None:
-            self.playing = episode
+            self.playing, self._ran = episode, True
             self._stop_deadline()
             self._enter(State.RUNNING)
         else:

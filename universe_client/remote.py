@@ -50,7 +50,7 @@ class Remote:
         self._masked_events = 0
         self._reaction_time: float | None = None
         self._send_time: float | None = None
-        self._frame_time = 0.0
+        self._seen_time = 0.0  # when the world looked as it was last shown
 
     def begin_reset(self) -> None:
         """From here on nothing of the episodes so far is shown or counted; an observer only forgets its view."""
@@ -58,12 +58,15 @@ class Remote:
             self.link.buffer.begin_reset()
         self._leave_episode()
 
-    def end_episode(self, reason: str) -> None:
-        """Cut the episode from this side: the next `poll` reports it as truncated."""
+    def end_episode(self, reason: str) -> bool:
+        """Cut the episode that the agent sees: the next `poll` reports it as truncated. Return whether it was on."""
+        if self._observed is None or self._observed != self.link.playing:
+            return False
         if self._has_rewarder:
             self.link.buffer.end_episode(reason)
         else:
             self._cut = reason
+        return True
 
     @property
     def _has_rewarder(self) -> bool:
@@ -80,14 +83,47 @@ class Remote:
             self._masked_events = len(events)
             return
         self._send_time = time.monotonic() - began
-        self._reaction_time = began - self._frame_time
+        self._reaction_time = began - self._seen_time
 
-    def poll(self, copy: bool = True) -> Slot:
-        """Return what has come since the last poll. The frame is the caller's, or with copy=False a view."""
-        taken = self._take()  # before the pop: a frame must not be newer than what is known of the episode
-        popped = self.link.buffer.pop()
+    @property
+    def frame(self) -> Frame:
+        """The array that frames are taken into. Set it to have them somewhere else: a row of a batch, say.
+
+        While the screen has another shape than that array, frames go to an array of its own, and this is that one.
+        """
+        return self._frame
+
+    @frame.setter
+    def frame(self, frame: Frame) -> None:
+        self._frame = frame
+        self._frame_number = -1  # whatever has been taken is not in it
+
+    @property
+    def fresh(self) -> bool:
+        """Whether there is something to see that the agent has not seen: a frame, or the end of its episode."""
+        playing, session = self.link.playing, self.link.session
+        if playing is None or playing != self._observed:
+            return playing is not self._observed
+        return session is not None and session.frames != self._frame_number
+
+    def look(self) -> None:
+        """Bring `frame` up to date, if the episode that the agent sees is still on; rewards are left for later."""
+        if self._observed is not None:
+            self._take(hold=True)
+
+    def poll(self, copy: bool = True, hold: bool = False) -> Slot:
+        """Return what has come since the last poll.
+
+        Args:
+            copy: the frame is the caller's to keep; False lends a view.
+            hold: leave `frame` as it is until the end of the episode that it shows has been told: no frame of the
+                next episode is taken before the poll that follows the done.
+        """
+        taken = self._take(hold)  # before the pop: a frame must not be newer than what is known of the episode
+        popped, self.new_error, cuts = self.link.collect()
+        self.error = self.new_error or self.error
         if not self._has_rewarder:
-            return self._poll_endless(popped, taken, copy)
+            return self._poll_endless(popped, taken, cuts, copy)
         slot = self._slot(popped, taken if taken == popped.running else None, copy)
         slot.info["truncated"] = popped.truncated
         slot.info["end_reason"] = popped.end_reason
@@ -100,21 +136,23 @@ class Remote:
         done = popped.terminated or popped.truncated
         return Slot(observation, popped.reward, done, self._info(popped, shown))
 
-    def _poll_endless(self, popped: Popped, taken: EpisodeId | None, copy: bool) -> Slot:
+    def _poll_endless(self, popped: Popped, taken: EpisodeId | None, cuts: int, copy: bool) -> Slot:
         """Without a rewarder there is no reward, and no end but a loss or our own cut."""
         reason, self._cut = self._cut, None
-        if self.link.cuts > self._cuts:
-            self._cuts, reason = self.link.cuts, "lost"
+        if cuts > self._cuts:
+            self._cuts, reason = cuts, "lost"
         slot = self._slot(popped, taken if reason is None else None, copy)
         slot.reward, slot.done = None, None if reason is None else True
         slot.info["truncated"] = reason is not None
         slot.info["end_reason"] = reason
         return slot
 
-    def _take(self) -> EpisodeId | None:
+    def _take(self, hold: bool = False) -> EpisodeId | None:
         """Bring `_frame` up to date; return the episode whose pixels it holds."""
         episode, session = self.link.playing, self.link.session
         if episode is None or session is None:
+            return None
+        if hold and self._observed is not None and self._observed != episode:
             return None
         if session is not self._session:
             self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
@@ -125,7 +163,9 @@ class Remote:
                 self._frame_number = session.take(self._frame)
             except ValueError:  # resized since its shape was read: there is a frame again at the next poll
                 return None
-            self._frame_time = session.frame_time
+            self._seen_time = session.frame_time
+        else:
+            self._seen_time = time.monotonic()  # nothing has changed: this is how the world looks now
         return episode if self.link.playing == episode else None
 
     def _observation(self, copy: bool) -> dict[str, Any]:
@@ -169,7 +209,7 @@ class Remote:
         if shown is None:
             info["mask.masked.observation"] = True
             info["env_status.reason"] = self._reason(popped)
-        self._add_error(info)
+        info["error"] = None if self.new_error is None else str(self.new_error)
         self._add_traffic(info)
         self._add_lags(info, popped, shown)
         for key, value in popped.info.items():
@@ -182,13 +222,6 @@ class Remote:
         if state is State.RUNNING or (state is State.RESETTING and popped.running is not None):
             return "no_frame"
         return str(state)
-
-    def _add_error(self, info: dict[str, Any]) -> None:
-        self.new_error = None
-        if self.link.errors:
-            self.error = self.new_error = self.link.errors.pop()
-            self.link.errors.clear()
-            info["error"] = str(self.error)
 
     def _add_traffic(self, info: dict[str, Any]) -> None:
         if self._session is None:
@@ -210,7 +243,7 @@ class Remote:
             info["reaction_time"] = self._reaction_time + self._send_time + 2 * way
             info[_LAG + "action"] = self._send_time + way
         if shown is not None:
-            info[_LAG + "observation"] = time.monotonic() - self._frame_time + way
+            info[_LAG + "observation"] = time.monotonic() - self._seen_time + way
         if rewarder is None or rtt is None:
             return
         info["stats.gauges.diagnostics.rtt"] = rtt

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -82,7 +82,7 @@ class Run:
                 action_n = self._agent(observation_n, reward_n, done_n, info)
                 if live is not None and self.seconds - shown > 1 / _REFRESH:
                     shown = self.seconds
-                    live.update(self.table(), refresh=True)
+                    live.update(self.picture(), refresh=True)
 
     def _is_over(self) -> bool:
         until = self.until
@@ -142,9 +142,21 @@ class Run:
             reaction,
         )
 
-    def problems(self) -> list[str]:
-        """What went wrong last on each remote."""
-        return [str(remote.error) for remote in self.base.remotes if remote.error is not None]
+    def picture(self) -> Group:
+        """The table, and under it what is wrong now."""
+        return Group(self.table(), *(_problem(problem) for problem in self.problems(now=True)))
+
+    def problems(self, now: bool = False) -> list[str]:
+        """What went wrong last, for each remote or for those that are not well `now`."""
+        return [
+            str(remote.error)
+            for remote in self.base.remotes
+            if remote.error is not None and not (now and remote.link.state is State.RUNNING)
+        ]
+
+
+def _problem(text: str) -> Text:
+    return Text(text, "red")
 
 
 @contextmanager
@@ -172,7 +184,7 @@ def run(env: VectorEnv, agent: Agent, fps: float, until: Until, seed: int | None
         else:
             console.print(session.table())
         for problem in session.problems():
-            console.print(f"[red]{problem}[/red]", highlight=False)
+            console.print(_problem(problem))
     if interrupted:
         return 130
     return 0 if all(tally.running for tally in session.env.tallies) else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from rewarder.runtime import Ports, RuntimeCrash
 from rewarder.runtime import run as run_runtime
-from rewarder.runtimes import RuntimeOptions, create
+from rewarder.runtimes import RuntimeOptions, opened
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import read_secret
 from vnc.vncauth import obfuscated
@@ -36,27 +37,41 @@ class ServeCommand:
 
 def serve(command: ServeCommand) -> int:
     """Serve until Ctrl-C; return the exit status."""
-    try:
-        runtime = create(command.env_id, RuntimeOptions(fps=command.fps))
-    except (ValueError, ImportError) as error:
-        raise ConfigError(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
         password = read_secret(command.password_file) if command.password_file else secrets.token_urlsafe(16)
         files = _write_secrets(Path(directory), password)
         try:
-            run_runtime(
-                runtime,
-                host=command.host,
-                vnc_port=command.vnc_port,
-                rewarder_port=command.rewarder_port,
-                password=password,
-                seed=command.seed,
-                idle_timeout=command.idle_timeout,
-                on_ready=lambda ports: _announce(command, ports, password, files),
-            )
+            _play(command, password, files)
         except RuntimeCrash:
             return 1  # told where it happened
     return 0
+
+
+def _play(command: ServeCommand, password: str, files: tuple[Path, Path]) -> None:
+    with ExitStack() as stack:
+        try:
+            runtime, display = stack.enter_context(
+                opened(
+                    command.env_id,
+                    RuntimeOptions(fps=command.fps),
+                    host=command.host,
+                    vnc_port=command.vnc_port,
+                    password=password,
+                )
+            )
+        except (ValueError, ImportError, OSError) as error:
+            raise ConfigError(str(error)) from error
+        run_runtime(
+            runtime,
+            host=command.host,
+            vnc_port=command.vnc_port,
+            rewarder_port=command.rewarder_port,
+            password=password,
+            seed=command.seed,
+            idle_timeout=command.idle_timeout,
+            on_ready=lambda ports: _announce(command, ports, password, files),
+            display=display,
+        )
 
 
 def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 from rewarder.environment import Runtime
+
+_PROCESS = "process."
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +20,46 @@ class RuntimeOptions:
     """Ticks per second; None takes the environment's own."""
     observation: bool = False
     """Whether an environment's own observation is sent beside the pixels."""
+    program: Sequence[str] | None = None
+    """The command line of a `process.` environment; None runs the program that its env id names."""
+    screen: tuple[int, int] = (1024, 768)
+    """Width and height of the display of a `process.` environment."""
+
+
+class Access(TypedDict, total=False):
+    """Who may connect to the VNC server of an X display: see `rewarder.xdisplay.XDisplay`."""
+
+    host: str
+    vnc_port: int
+    password: str | None
+    view_only_password: str | None
+
+
+@contextmanager
+def opened(
+    env_id: str, options: RuntimeOptions | None = None, **access: Unpack[Access]
+) -> Iterator[tuple[Runtime, int | None]]:
+    """Yield the runtime that plays `env_id` and, if it plays on an X display, the port of that display's VNC server.
+
+    Raises:
+        ValueError: no runtime of ours does, or its program is not installed.
+        OSError: the display does not start.
+    """
+    options = options or RuntimeOptions()
+    if not env_id.startswith(_PROCESS):
+        yield create(env_id, options), None
+        return
+    from rewarder.runtimes.program import on_display
+    from rewarder.xdisplay import XDisplay
+
+    command = options.program or [env_id.removeprefix(_PROCESS)]
+    display = XDisplay(*options.screen, **access)
+    with on_display(env_id, command, display, options.fps) as runtime:
+        yield runtime, display.port
 
 
 def create(env_id: str, options: RuntimeOptions | None = None) -> Runtime:
-    """Return the runtime that plays `env_id`.
+    """Return the runtime that plays `env_id`, one that needs no display.
 
     Raises:
         ValueError: no runtime of ours does.
@@ -31,9 +71,9 @@ def create(env_id: str, options: RuntimeOptions | None = None) -> Runtime:
 
 
 def env_ids() -> list[str]:
-    """Return what can be played; `process.` needs a display as well, see `rewarder.runtimes.program`."""
+    """Return what can be played."""
     names = [f"{name}<gymnasium id>" if name.endswith(".") else name for name in _RUNTIMES]
-    return [*names, "process.<program>"]
+    return [*names, f"{_PROCESS}<program>"]
 
 
 def _neon_drive(env_id: str, options: RuntimeOptions) -> Runtime:

@@ -30,7 +30,8 @@ def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: f
         return AddressProvider(parse(remotes))
     kind, _, count = remotes.partition(":")
     if kind not in _LOCAL or not count.isdecimal():
-        raise ConfigError(f"remotes={remotes!r} is no number, embedded:N, process:N or vnc:// address")
+        shown = remotes.partition("?")[0].rpartition("@")[2]  # what is cut off may be a secret
+        raise ConfigError(f"remotes={shown!r} is no number, embedded:N, process:N or vnc:// address")
     if env_id is None:
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
     return _LOCAL[kind](int(count), env_id, start_timeout)

@@ -7,7 +7,7 @@ import stat
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs
 
 from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError
@@ -61,6 +61,8 @@ def parse(url: str) -> list[RemoteAddress]:
 
 
 def _remote(text: str, password: str | None) -> RemoteAddress:
+    if "@" in text:
+        raise ConfigError("an address has no user part; a password goes into ?password= or ?password_file=")
     match = _HOST.fullmatch(text)
     if match is None:
         raise ConfigError(f"{text!r} is not host, host:vnc_port or host:vnc_port+rewarder_port")
@@ -81,14 +83,17 @@ def _port(text: str | None, default: int, where: str) -> int:
 
 
 def _password(query: str) -> str | None:
-    options = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
+    try:
+        options = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
+    except ValueError:  # its words have the query in them
+        raise ConfigError("after ? comes password=... or password_file=...") from None
     unknown = options.keys() - {"password", "password_file"}
     if unknown:
         raise ConfigError(f"unknown option {sorted(unknown)[0]!r}: password and password_file are known")
     if len(options) == 2:
         raise ConfigError("both password and password_file are given")
     if "password_file" in options:
-        return read_secret(Path(unquote(options["password_file"][-1])))
+        return read_secret(Path(options["password_file"][-1]))
     return checked_password(options["password"][-1]) if "password" in options else None
 
 

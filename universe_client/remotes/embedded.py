@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import secrets
 import sys
@@ -18,6 +19,8 @@ from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.remotes.provider import RemoteAddress
 from vnc.session import VNCAddress
+
+logger = logging.getLogger(__name__)
 
 _LOG_LINES = 20
 _STOP_TIMEOUT = 5.0
@@ -68,13 +71,16 @@ class EmbeddedProvider:
         child = self._children.get(index)
         if child is not None and child.address is not None and child.process.returncode is None:
             return child.address
+        ended = child is not None and child.process.returncode is not None
         await self.discard(index)
+        if child is not None and ended:
+            logger.warning("! %s", self._failure(index, child, "run", _ended(child)))
         return await self._start(index)
 
     async def _start(self, index: int) -> RemoteAddress:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "rewarder", "serve", self.env_id,
-            "--password-stdin", "--exit-with-stdin", *self.arguments,
+            "--password-stdin", "--exit-with-stdin", "--log-level", "warning", *self.arguments,
             stdin=PIPE, stdout=PIPE, stderr=PIPE,
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,  # Ctrl-C in the terminal is the agent's; closing stdin is ours
@@ -95,15 +101,17 @@ class EmbeddedProvider:
                 return msgspec.json.decode(await child.process.stdout.readline(), type=_Ports)
         except TimeoutError:
             await self.discard(index)
-            raise self._failure(index, child, f"not reachable within {self.start_timeout:g} s") from None
+            raise self._failure(
+                index, child, "start", f"not reachable within {self.start_timeout:g} s"
+            ) from None
         except msgspec.DecodeError:
             await self.discard(index)
-            raise self._failure(index, child, f"ended with status {child.process.returncode}") from None
+            raise self._failure(index, child, "start", _ended(child)) from None
 
-    def _failure(self, index: int, child: _Child, what: str) -> ProviderError:
+    def _failure(self, index: int, child: _Child, stage: str, what: str) -> ProviderError:
         lines = "".join(f"\n    {line}" for line in child.log)
         error = ProviderError(
-            f"{what}; its last words:{lines or ' none'}", remote=f"{index} ({self.name})", stage="start"
+            f"{what}; its last words:{lines or ' none'}", remote=f"{index} ({self.name})", stage=stage
         )
         error.permanent = child.process.returncode == _CANNOT_BE_STARTED
         return error
@@ -133,6 +141,10 @@ def _address(ports: _Ports, password: str) -> RemoteAddress:
     return RemoteAddress(
         VNCAddress(host, ports.vnc_port, password[:8]), RewarderAddress(host, ports.rewarder_port, password)
     )
+
+
+def _ended(child: _Child) -> str:
+    return f"ended with status {child.process.returncode}"
 
 
 async def _keep_last_lines(stream: asyncio.StreamReader, log: deque[str]) -> None:

@@ -1,0 +1,88 @@
+"""A program in a process group of its own: its output line by line, its end, and the end of all its children."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+MAX_LINE = 64 * 1024
+"""Bytes taken from a pipe at once, and of an unfinished line; a longer line comes in pieces."""
+
+
+class Child:
+    """A running program. Nothing here waits, but `kill` for the kernel.
+
+    Raises:
+        OSError: it cannot be executed.
+    """
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None and self._process.stderr is not None
+        self.pid = self._process.pid
+        self.began = time.monotonic()
+        self.stdout = LineReader(self._process.stdout.fileno())
+        self.stderr = LineReader(self._process.stderr.fileno())
+        self._ended = os.pidfd_open(self.pid)
+
+    def files(self) -> list[int]:
+        """Return what to `select` for reading: the outputs, and the end."""
+        return [self._ended, *(reader.file for reader in (self.stdout, self.stderr) if reader.open)]
+
+    def ended(self) -> bool:
+        """Whether the program has ended; its number stays its own until `kill`."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def kill_group(self) -> None:
+        """Kill the program and every process it left in its group."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    def kill(self) -> int:
+        """As `kill_group`, and forget it; return the exit status, -9 if it had to be killed."""
+        self.kill_group()
+        with self._process:
+            status = self._process.wait()
+        os.close(self._ended)
+        return status
+
+
+class LineReader:
+    """The lines of a pipe, without ever waiting for one."""
+
+    def __init__(self, file: int) -> None:
+        os.set_blocking(file, False)
+        self.file = file
+        self.open = True
+        self._rest = b""
+
+    def lines(self) -> list[str]:
+        """Return the lines that have become whole, of at most `MAX_LINE` new bytes."""
+        data = self._read()
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if self._rest and (len(self._rest) >= MAX_LINE or not self.open):
+            whole.append(self._rest)
+            self._rest = b""
+        return [line.decode("utf-8", "replace") for line in whole]
+
+    def _read(self) -> bytes:
+        if not self.open:
+            return b""
+        try:
+            data = os.read(self.file, MAX_LINE)
+        except BlockingIOError:
+            return b""
+        self.open = bool(data)
+        return data

@@ -1,0 +1,213 @@
+"""The Chrome DevTools Protocol from one thread: calls with deadlines, and the events that came meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import NoReturn
+
+import msgspec
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+from websockets.sync.client import connect
+
+OPEN_TIMEOUT = 5.0
+CALL_TIMEOUT = 10.0
+CLOSE_TIMEOUT = 0.2
+MAX_MESSAGE = 16 * 2**20
+"""Bytes; a screenshot is the largest thing one asks for."""
+
+
+class DevToolsError(Exception):
+    """The browser cannot be spoken to, or did not do as it was told.
+
+    DevToolsError
+    ├── CallFailed      the browser refused a call
+    ├── CallTimeout     it has not answered one in time
+    ├── ScriptError     a script that was to be evaluated threw
+    └── Disconnected    the connection is gone
+    """
+
+
+class CallFailed(DevToolsError):
+    """The browser refused a call."""
+
+
+class CallTimeout(DevToolsError):
+    """The browser has not answered a call in time."""
+
+
+class ScriptError(DevToolsError):
+    """A script threw."""
+
+
+class Disconnected(DevToolsError):
+    """The connection is gone."""
+
+
+class _Error(msgspec.Struct, frozen=True):
+    message: str = ""
+    code: int = 0
+
+
+class _Message(msgspec.Struct, frozen=True):
+    """What the browser sends: a reply if it has an `id`, else an event."""
+
+    id: int | None = None
+    method: str = ""
+    params: dict[str, object] = {}
+    result: dict[str, object] = {}
+    error: _Error | None = None
+    session_id: str | None = msgspec.field(default=None, name="sessionId")
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something happened in the browser."""
+
+    method: str
+    params: Mapping[str, object]
+    session_id: str | None
+
+
+class DevTools:
+    """A connection to a browser, used from one thread.
+
+    Raises:
+        Disconnected: (any method) it is gone, or never came to be.
+    """
+
+    def __init__(self, url: str) -> None:
+        """Connect to the `ws://` address that the browser has printed."""
+        try:
+            self._socket = connect(
+                url,
+                open_timeout=OPEN_TIMEOUT,
+                close_timeout=CLOSE_TIMEOUT,
+                compression=None,
+                proxy=None,
+                ping_interval=None,
+                max_size=MAX_MESSAGE,
+            )
+        except (OSError, InvalidHandshake) as error:
+            raise Disconnected(f"no devtools at {url}: {error}") from error
+        self._last_id = 0
+        self._events: deque[Event] = deque()
+
+    def call(
+        self,
+        method: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        session: str | None = None,
+        timeout: float = CALL_TIMEOUT,
+    ) -> dict[str, object]:
+        """Call `method` and return its result.
+
+        Args:
+            method: such as `Page.navigate`.
+            params: its parameters.
+            session: the target's; None is the browser itself.
+            timeout: seconds for the answer.
+
+        Raises:
+            CallFailed: it was refused.
+            CallTimeout: there was no answer in time; one that comes later is ignored.
+        """
+        number = self._send(method, params, session)
+        deadline = time.monotonic() + timeout
+        while True:
+            message = self._receive(max(0.0, deadline - time.monotonic()))
+            if message is None:
+                raise CallTimeout(f"{method} is not answered within {timeout:g} s")
+            if message.id == number:
+                if message.error is not None:
+                    raise CallFailed(f"{method}: {message.error.message} ({message.error.code})")
+                return message.result
+
+    def evaluate(self, expression: str, *, session: str, timeout: float = CALL_TIMEOUT) -> object:
+        """Evaluate JavaScript, await what it returns if that is a promise, and return its JSON value.
+
+        Raises:
+            ScriptError: it threw.
+            CallTimeout: it did not return in time.
+        """
+        params = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        answer = self.call("Runtime.evaluate", params, session=session, timeout=timeout)
+        evaluated = msgspec.convert(answer, type=_Evaluated)
+        if evaluated.exception is not None:
+            thrown = evaluated.exception
+            raise ScriptError(thrown.exception.description or thrown.text or "a script threw")
+        return evaluated.result.value
+
+    def events(self) -> list[Event]:
+        """Return what has happened since the last call, without waiting."""
+        while self._receive(0) is not None:
+            pass
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    def wait(self, method: str, *, session: str | None, timeout: float) -> Event:
+        """Return the next event of that name; others stay for `events`.
+
+        Raises:
+            CallTimeout: it has not happened within `timeout` seconds.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            for event in self._events:
+                if event.method == method and event.session_id == session:
+                    self._events.remove(event)
+                    return event
+            if self._receive(max(0.0, deadline - time.monotonic())) is None:
+                raise CallTimeout(f"no {method} within {timeout:g} s")
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._socket.close()
+
+    def _send(self, method: str, params: Mapping[str, object] | None, session: str | None) -> int:
+        self._last_id += 1
+        request: dict[str, object] = {"id": self._last_id, "method": method, "params": params or {}}
+        if session is not None:
+            request["sessionId"] = session
+        try:
+            self._socket.send(msgspec.json.encode(request).decode())
+        except ConnectionClosed as error:
+            _gone(error)
+        return self._last_id
+
+    def _receive(self, timeout: float) -> _Message | None:
+        """Return the next message, kept as an event if it is one; None if there is none within `timeout`."""
+        try:
+            message = msgspec.json.decode(self._socket.recv(timeout), type=_Message)
+        except TimeoutError:
+            return None
+        except ConnectionClosed as error:
+            _gone(error)
+        except msgspec.DecodeError as error:
+            raise DevToolsError(f"the browser sent what is no devtools message: {error}") from error
+        if message.id is None:
+            self._events.append(Event(message.method, message.params, message.session_id))
+        return message
+
+
+def _gone(error: ConnectionClosed) -> NoReturn:
+    raise Disconnected(f"the browser closed the devtools connection: {error}") from error
+
+
+class _Remote(msgspec.Struct, frozen=True):
+    """A JavaScript value."""
+
+    value: object = None
+    description: str = ""
+
+
+class _Thrown(msgspec.Struct, frozen=True):
+    text: str = ""
+    exception: _Remote = _Remote()
+
+
+class _Evaluated(msgspec.Struct, frozen=True):
+    result: _Remote = _Remote()
+    exception: _Thrown | None = msgspec.field(default=None, name="exceptionDetails")

@@ -1,0 +1,115 @@
+"""The least an X11 client can be: it sees windows appear, and notices when the server is gone."""
+
+from __future__ import annotations
+
+import select
+import socket
+import struct
+import time
+
+COOKIE = b"MIT-MAGIC-COOKIE-1"
+
+# Request opcodes, event and reply codes of the X11 core protocol
+_CHANGE_WINDOW_ATTRIBUTES, _GET_INPUT_FOCUS = 2, 43
+_REPLY, _MAP_NOTIFY = 1, 19
+_EVENT_MASK = 1 << 11
+_SUBSTRUCTURE_NOTIFY = 1 << 19
+_MESSAGE_BYTES = 32  # events, errors, and the one reply we ask for
+_SETUP_TIMEOUT = 5.0
+
+
+class XClient:
+    """One connection to an X server, watching its root window.
+
+    Raises:
+        OSError: there is no server, it refused the cookie, or (from any method) it is gone.
+    """
+
+    def __init__(self, path: str, cookie: bytes) -> None:
+        self.mapped = 0
+        """How many windows have appeared on the screen so far."""
+        self._input = b""
+        self._replies = 0
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.settimeout(_SETUP_TIMEOUT)
+            self._socket.connect(path)
+            root = self._set_up(cookie)
+            self._socket.sendall(
+                struct.pack("<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, root, _EVENT_MASK, _SUBSTRUCTURE_NOTIFY)
+            )
+            self._socket.setblocking(False)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def fileno(self) -> int:
+        """For select: readable when `drain` has something to do."""
+        return self._socket.fileno()
+
+    def drain(self) -> None:
+        """Take in what the server has sent, without waiting."""
+        try:
+            while data := self._socket.recv(65536):
+                self._input += data
+        except BlockingIOError:
+            self._read_messages()
+        else:
+            raise ConnectionResetError("the x server closed the connection")
+
+    def sync(self, timeout: float) -> None:
+        """Make a round trip to the server.
+
+        Raises:
+            TimeoutError: it has not answered within `timeout` seconds.
+        """
+        awaited = self._replies + 1
+        self._socket.sendall(struct.pack("<BxH", _GET_INPUT_FOCUS, 1))
+        deadline = time.monotonic() + timeout
+        while self._replies < awaited:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or not select.select([self._socket], [], [], remaining)[0]:
+                raise TimeoutError(f"the x server has not answered within {timeout:g} s")
+            self.drain()
+
+    def close(self) -> None:
+        """Disconnect."""
+        self._socket.close()
+
+    def _read_messages(self) -> None:
+        whole = len(self._input) - len(self._input) % _MESSAGE_BYTES
+        for start in range(0, whole, _MESSAGE_BYTES):
+            code = self._input[start] & 0x7F  # the high bit marks events made by clients
+            self.mapped += code == _MAP_NOTIFY
+            self._replies += code == _REPLY
+        self._input = self._input[whole:]
+
+    def _set_up(self, cookie: bytes) -> int:
+        """Introduce ourselves; return the root window."""
+        hello = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE), len(cookie))
+        self._socket.sendall(hello + _padded(COOKIE) + _padded(cookie))
+        status, length = struct.unpack("<B5xH", self._read_exactly(8))
+        body = self._read_exactly(4 * length)
+        if status != 1:
+            raise PermissionError(f"the x server refused us: {body.rstrip(bytes(1))!r}")
+        # 16 release, resource ids, motion buffer + 2 vendor length + 2 maximum request + 1 roots + 1 formats + ...
+        vendor, formats = struct.unpack_from("<16xHxxxB", body)
+        root: int = struct.unpack_from("<I", body, 32 + _padding(vendor) + vendor + 8 * formats)[0]
+        return root
+
+    def _read_exactly(self, length: int) -> bytes:
+        data = b""
+        while len(data) < length:
+            piece = self._socket.recv(length - len(data))
+            if not piece:
+                raise ConnectionResetError("the x server closed the connection during the setup")
+            data += piece
+        return data
+
+
+def _padding(length: int) -> int:
+    return -length % 4
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(_padding(len(data)))
