@@ -5,7 +5,9 @@ from importlib.metadata import PackageNotFoundError, version
 from universe_client.actions import chord, click, drag, key, move, scroll, type_text
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError, RemoteError, UniverseError
-from universe_client.registration import make
+from universe_client.gym_env import GymEnv
+from universe_client.gym_vector_env import GymVectorEnv
+from universe_client.registration import make, register_environments
 from universe_client.vector_env import VectorEnv
 from vnc.events import KeyEvent, PointerEvent
 
@@ -14,9 +16,13 @@ try:
 except PackageNotFoundError:  # run from a source tree that is not installed
     __version__ = "0+source"
 
+register_environments()
+
 __all__ = [
     "Config",
     "ConfigError",
+    "GymEnv",
+    "GymVectorEnv",
     "KeyEvent",
     "LocalStateError",
     "PointerEvent",

@@ -28,13 +28,15 @@ def parse(action: Sequence[object], slot: int) -> list[Event]:
     """
     if isinstance(action, str | bytes) or not isinstance(action, Sequence):
         raise ConfigError(f"action of slot {slot}: {action!r} is not a list of events")
-    return [
-        event if isinstance(event, KeyEvent | PointerEvent) else _parse_event(event, slot) for event in action
-    ]
+    return [_parse_event(event, slot) for event in action]
 
 
 def _parse_event(event: object, slot: int) -> Event:
     match event:
+        case KeyEvent(keysym=key, down=down):
+            return _parse_event(("KeyEvent", key, down), slot)
+        case PointerEvent(x=x, y=y, button_mask=mask):
+            return _parse_event(("PointerEvent", x, y, mask), slot)
         case ("KeyEvent", str() | int() as key, down):
             try:
                 return KeyEvent(keysym(key), bool(down))

@@ -1,4 +1,4 @@
-"""The command line: `universe-client run`, `serve`, `doctor`."""
+"""The command line: `universe-client run`, `serve`, `record`, `replay`, `doctor`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from rich.logging import RichHandler
 
 from universe_client import __version__
 from universe_client.agents import DEFAULT_KEYS, find_agent
+from universe_client.build import build
+from universe_client.containers import down, ps, reap_command
 from universe_client.doctor import doctor
 from universe_client.errors import ConfigError
+from universe_client.record import DEFAULT_ENCODINGS, ENCODINGS, RecordCommand, record_command, replay_command
+from universe_client.remotes.images import IMAGES
 from universe_client.run import Until, run
 from universe_client.serve import ServeCommand, serve
 from universe_client.vector_env import VectorEnv
+from vnc.capture import MAX_BYTES
 
 _EPILOG = """\
 examples:
@@ -24,6 +29,9 @@ examples:
   universe-client run gym-core.CartPole-v1 --agent my_agent:act --episodes 10 --json
   universe-client serve builtin.NeonDrive-v0          # then, elsewhere:
   universe-client run --remotes 'vnc://localhost:5901+15901?password_file=FILE'
+  universe-client record 'vnc://localhost:5901?password_file=FILE' --seconds 10 --out game.capture
+  universe-client replay game.capture --speed 0.5
+  universe-client build gym-core && universe-client run gym-core.ALE/Pong-v5 --remotes docker:4
   universe-client doctor
 
 Exit status: 0 all went well, 1 a remote never ran, 2 the command line makes no sense, 130 interrupted.
@@ -38,6 +46,31 @@ Without --steps, --seconds or --episodes it runs until Ctrl-C.
 _SERVE = """\
 Run one remote here in the foreground and print its address, so that any VNC viewer and any agent can connect, at the
 same time. It listens on this machine only, with a random password in a file that only you can read.
+"""
+
+_RECORD = """\
+Write what a VNC server sends, with its times, to a file that `replay` serves again: to look at what an agent saw, or
+to measure clients on the same bytes. It asks for updates itself; with --port, it waits for one client on this machine
+and records that session. Passwords, keys, clicks and clipboards do not get into the file (mode 0600); what the screen
+showed does.
+"""
+
+_REPLAY = """\
+Serve a recorded session to any VNC client on this machine, from its beginning, as often as it connects. A client must
+want the recorded encodings and 32-bit pixels with red first, as agents do; a session of another viewer (recorded with
+--port) replays to that viewer.
+"""
+
+_BUILD = """\
+Build the images of docker:N remotes from a checkout of this project, with this machine's Docker daemon or Podman. Where
+debian:bookworm-slim cannot be pulled, docker/make-base makes it first. Proxies and pip's index are taken over.
+"""
+
+_DOWN = "Remove the containers that your agents on this machine started, whether they still play or not."
+
+_REAP = """\
+Remove the containers whose agent is dead (kill -9, power cut); those of living agents, of other users and of others are
+left alone. The next start of docker:N does the same.
 """
 
 _DOCTOR = "Say what is installed, which driver decodes the pixels, and whether a remote can be started - or why not."
@@ -71,6 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="an agent on live remotes", description=_RUN))
     _add_serve(commands.add_parser("serve", help="one remote, for viewers and agents", description=_SERVE))
+    _add_record(commands.add_parser("record", help="a VNC session to a file", description=_RECORD))
+    _add_replay(commands.add_parser("replay", help="a recorded session, for viewers", description=_REPLAY))
+    _add_containers(commands)
     examine = commands.add_parser("doctor", help="can agents run here?", description=_DOCTOR)
     examine.set_defaults(command=lambda options: doctor())
     for command in commands.choices.values():
@@ -83,6 +119,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_containers(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("build", help="the images for docker:N", description=_BUILD)
+    names = [image.name for image in IMAGES]
+    parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"{', '.join(names)}; default: all")
+    parser.add_argument("--source", type=Path, metavar="DIR", help="the checkout, default: this directory")
+    parser.set_defaults(command=lambda options: build(options.names, options.source))
+    parser = commands.add_parser("ps", help="our containers", description="List the containers of docker:N.")
+    parser.set_defaults(command=lambda options: ps())
+    parser = commands.add_parser("down", help="remove our containers", description=_DOWN)
+    parser.add_argument("sessions", nargs="*", metavar="SESSION", help="as in ps; default: all of yours")
+    parser.set_defaults(command=lambda options: down(options.sessions))
+    parser = commands.add_parser("reap", help="remove those whose agent is dead", description=_REAP)
+    parser.set_defaults(command=lambda options: reap_command())
+
+
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "env_id", nargs="?", metavar="ENV_ID", help=f"{_ENV_ID}; vnc:// remotes have their own"
@@ -91,7 +142,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--remotes",
         default="1",
         metavar="R",
-        help="N or embedded:N (a process each), process:N (a program on Xvnc each), or "
+        help="N or embedded:N (a process each), process:N (a program on Xvnc each), docker:N (a container each), or "
         "vnc://host:5900+15900,...?password_file=FILE; default: %(default)s",
     )
     parser.add_argument("--agent", default="random", metavar="A", help="random, noop or module:callable")
@@ -147,4 +198,50 @@ def _serve(options: argparse.Namespace) -> int:
             password_file=options.password_file,
             idle_timeout=options.idle_timeout,
         )
+    )
+
+
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("address", metavar="ADDRESS", help="vnc://host:port?password_file=FILE")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new file")
+    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="default: %(default)g")
+    parser.add_argument(
+        "--encoding",
+        default=DEFAULT_ENCODINGS,
+        metavar="E,E",
+        help=f"in order of preference, of {', '.join(ENCODINGS)}; default: %(default)s",
+    )
+    parser.add_argument(
+        "--quality", type=int, metavar="0-9", help="let the server use JPEG; default: lossless"
+    )
+    parser.add_argument("--max-bytes", type=int, default=MAX_BYTES, metavar="N", help="default: %(default)d")
+    parser.add_argument(
+        "--port", type=int, metavar="N", help="record a client that connects here; 0: any free"
+    )
+    parser.set_defaults(command=_record)
+
+
+def _record(options: argparse.Namespace) -> int:
+    return record_command(
+        RecordCommand(
+            address=options.address,
+            out=options.out,
+            seconds=options.seconds,
+            encodings=options.encoding,
+            quality=options.quality,
+            max_bytes=options.max_bytes,
+            port=options.port,
+        )
+    )
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on, default: %(default)s")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: any free port")
+    parser.add_argument(
+        "--speed", default="1", metavar="X|max", help="2 is twice as fast; max: as fast as the client asks"
+    )
+    parser.set_defaults(
+        command=lambda options: replay_command(options.file, options.host, options.port, options.speed)
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rewarder.client import RewarderTimeouts
 from universe_client.errors import ConfigError
+from vnc.drivers import Driver, choose
+from vnc.encodings import Encoding, preference
 from vnc.session import Limits, Timeouts
 
 
@@ -14,7 +17,11 @@ class Config:
     """How an environment treats its remotes.
 
     Attributes:
-        driver: which VNC driver decodes the pixels.
+        driver: which VNC driver decodes the pixels: "native" (Rust), "portable" (asyncvnc), or "auto", the first of
+            the two that is installed.
+        encoding: how pixels travel, for the native driver: "auto", "raw", "hextile", "zrle" or "tight". "auto" asks a
+            server on this host for raw pixels, any other for tight ones.
+        quality: of JPEG, 0 to 9, where the server may use it; None, the default, keeps pixels exact.
         fps: the rate asked of each remote in its reset; None leaves it to the remote.
         observer: watch only: another client controls the episodes, nothing we send reaches the remote.
         on_error: "truncate" reports a remote's failure in its slot and goes on; "raise" raises it from `step`.
@@ -23,9 +30,12 @@ class Config:
         reset_timeout: seconds one reset may take, from its request to the first frame.
         backoff: seconds before the first and between later attempts to reach a lost remote (jitter is added).
         limits, timeouts: bounds on what a VNC server may send and how long it may take.
+        rewarder_timeouts: how long a rewarder may take.
     """
 
-    driver: Literal["auto", "portable"] = "auto"
+    driver: Driver = "auto"
+    encoding: Encoding = "auto"
+    quality: int | None = None
     fps: float | None = None
     observer: bool = False
     on_error: Literal["truncate", "raise"] = "truncate"
@@ -35,10 +45,14 @@ class Config:
     backoff: tuple[float, float] = (0.5, 30.0)
     limits: Limits = field(default_factory=Limits)
     timeouts: Timeouts = field(default_factory=Timeouts)
+    rewarder_timeouts: RewarderTimeouts = field(default_factory=RewarderTimeouts)
 
     def __post_init__(self) -> None:
-        if self.driver not in ("auto", "portable"):
-            raise ConfigError(f"driver={self.driver!r} is neither 'auto' nor 'portable'")
+        try:
+            choose(self.driver)
+            preference(self.encoding, self.quality, "localhost")
+        except (ValueError, ImportError) as error:
+            raise ConfigError(str(error)) from error
         if self.on_error not in ("truncate", "raise"):
             raise ConfigError(f"on_error={self.on_error!r} is neither 'truncate' nor 'raise'")
         for name in ("start_timeout", "reset_timeout"):

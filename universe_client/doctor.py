@@ -14,8 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 import universe_client
-from universe_client.errors import UniverseError
+from universe_client.errors import ConfigError, UniverseError
+from universe_client.remotes.engine import Engine, EngineError
+from universe_client.remotes.images import IMAGES
 from universe_client.vector_env import VectorEnv
+from vnc.drivers import choose
 
 _PACKAGES = ("numpy", "gymnasium", "websockets", "msgspec", "asyncvnc", "cryptography", "rich")
 _START_TIMEOUT = 20.0
@@ -42,9 +45,10 @@ def examine() -> Iterator[Finding]:
     )
     for package in _PACKAGES:
         yield _package(package)
-    yield Finding("vnc driver", "portable", "asyncvnc decodes in Python: fine for a few remotes")
+    yield _driver()
     yield _program("Xvnc", "tigervnc-standalone-server", "process:N remotes")
     yield _program("vncviewer", "tigervnc-viewer", "watching a remote in a window")
+    yield _docker()
     yield _start_remote()
 
 
@@ -55,11 +59,38 @@ def _package(name: str) -> Finding:
         return Finding(name, "missing", f"pip install {name}", bad=True)
 
 
+def _driver() -> Finding:
+    choice = choose("auto")
+    if choice.name == "native":
+        return Finding("vnc driver", "native", "decodes in Rust, beside Python's own threads")
+    return Finding(
+        "vnc driver", "portable", f"slower; for the native one install Rust, reinstall ({choice.reason})"
+    )
+
+
 def _program(name: str, package: str, purpose: str) -> Finding:
     path = shutil.which(name)
     if path is None:
         return Finding(name, "not found", f"only for {purpose}: apt install {package}")
     return Finding(name, path, f"for {purpose}")
+
+
+def _docker() -> Finding:
+    """Look for the daemon, and for our images on it."""
+    try:
+        engine = Engine()
+        try:
+            missing = [image.name for image in IMAGES if not engine.has_image(image.reference)]
+        finally:
+            engine.close()
+    except (ConfigError, EngineError) as error:
+        return Finding("docker", "not usable", f"only for docker:N remotes: {error}")
+    advice = (
+        f"for docker:N remotes: universe-client build {' '.join(missing)}"
+        if missing
+        else "for docker:N remotes"
+    )
+    return Finding("docker", f"{len(IMAGES) - len(missing)} of {len(IMAGES)} images at {engine.url}", advice)
 
 
 def _start_remote() -> Finding:

@@ -14,6 +14,16 @@ class HeldInput:
         self._keys: dict[int, None] = {}  # in the order in which they went down
         self._pointer: PointerEvent | None = None
 
+    @property
+    def keys(self) -> tuple[int, ...]:
+        """The keysyms that are down, in the order in which they went down."""
+        return tuple(self._keys)
+
+    @property
+    def pointer(self) -> PointerEvent | None:
+        """Where the pointer was put last, with which buttons; None if it was not moved."""
+        return self._pointer
+
     def note(self, events: Sequence[Event]) -> None:
         """Follow `events`."""
         for event in events:

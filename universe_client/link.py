@@ -27,12 +27,16 @@ from universe_client.config import Config
 from universe_client.errors import ProtocolError, ProviderError, RemoteError, ResetTimeout, remote_error
 from universe_client.held import HeldInput
 from universe_client.remotes.provider import Provider, RemoteAddress
+from universe_client.witness import Witness
 from vnc.drivers import connect as driver
+from vnc.encodings import preference
 from vnc.errors import TooManyFailures, VNCError
 from vnc.events import Event, PointerEvent
-from vnc.session import Session
+from vnc.session import Session, VNCAddress
 
 logger = logging.getLogger(__name__)
+
+_HEARING = 1.0  # seconds; only a loop that stands still needs as many
 
 _LOCKED_OUT = 10.0
 """Seconds that TigerVNC's blacklist lasts at first; an attempt during it makes it last longer."""
@@ -81,6 +85,7 @@ class Link:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._held = HeldInput()
+        self._witness = Witness()
         self._ran = False  # whether an episode has run on this connection
         self._logged = ""  # the newest failure in the log
         self._reset_asked = False
@@ -104,6 +109,10 @@ class Link:
             error = self.errors[-1] if self.errors else None
             self.errors.clear()
             return popped, error, self.cuts
+
+    def heard(self, frame: int) -> bool:
+        """Wait, briefly, until all that the rewarder said before this frame was drawn is in the buffer."""
+        return self._witness.heard(frame, _HEARING)
 
     @property
     def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
@@ -212,23 +221,30 @@ class Link:
 
     async def _connect(self) -> None:
         self.address = await self._acquire()
+        self._witness.forget()
         # Pixels first: an episode that is announced before there is a screen would be cut when there is none.
-        self.session = await driver(self._config.driver)(
-            self.address.vnc,
-            on_change=self._update,
-            limits=self._config.limits,
-            timeouts=self._config.timeouts,
-        )
+        self.session = await self._open(self.address.vnc)
         if self.address.rewarder is not None:
             self.rewarder = await RewarderClient.connect(
                 self.address.rewarder,
                 buffer=self.buffer,
                 on_message=self._on_message,
                 observer=self._config.observer,
+                timeouts=self._config.rewarder_timeouts,
                 label=self.label,
             )
             self._watch(self.rewarder)
         logger.info("= remote %s connected", self.label)
+
+    async def _open(self, address: VNCAddress) -> Session:
+        config = self._config
+        return await driver(config.driver)(
+            address,
+            on_change=self._update,
+            limits=config.limits,
+            timeouts=config.timeouts,
+            encodings=preference(config.encoding, config.quality, address.host),
+        )
 
     async def _acquire(self) -> RemoteAddress:
         timeout = self._config.start_timeout
@@ -298,6 +314,7 @@ class Link:
         if session.error is not None:
             self._end(session.error)
             return
+        self._witness.frame(session.frames)
         episode = self._current()
         if episode != self._asked:
             self._asked = episode

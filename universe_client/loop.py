@@ -46,20 +46,22 @@ class LoopThread:
     def stop(self, last: Coroutine[Any, Any, object]) -> None:
         """Run `last`, then end the loop and its thread; tasks still alive are cancelled and awaited first.
 
-        From the loop's own thread (a garbage collection may happen there) it only begins all this.
+        What `last` raises is raised here. From the loop's own thread (a garbage collection may happen there) it only
+        begins all this.
         """
         if threading.current_thread() is self._thread:
             self._last = self._loop.create_task(self._finish(last))
             return
-        asyncio.run_coroutine_threadsafe(self._finish(last), self._loop)
+        finished = asyncio.run_coroutine_threadsafe(self._finish(last), self._loop)
         self._thread.join()
+        finished.result()
 
     async def _finish(self, last: Coroutine[Any, Any, object]) -> None:
         try:
             await last
             await _cancel_others()
         finally:
-            self._loop.stop()
+            self._loop.call_soon(self._loop.stop)  # not at once: whoever waits for this has to be told first
 
 
 async def _cancel_others() -> None:
@@ -67,4 +69,6 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-    await asyncio.get_running_loop().shutdown_asyncgens()
+    loop = asyncio.get_running_loop()
+    await loop.shutdown_asyncgens()
+    await loop.shutdown_default_executor()

@@ -102,8 +102,11 @@ class Remote:
     def fresh(self) -> bool:
         """Whether there is something to see that the agent has not seen: a frame, or the end of its episode."""
         playing, session = self.link.playing, self.link.session
-        if playing is None or playing != self._observed:
-            return playing is not self._observed
+        if self._observed is None:
+            awaited = playing is not None
+            return awaited and (not self._has_rewarder or self.link.buffer.running == playing)
+        if playing != self._observed:
+            return True
         return session is not None and session.frames != self._frame_number
 
     def look(self) -> None:
@@ -119,7 +122,8 @@ class Remote:
             hold: leave `frame` as it is until the end of the episode that it shows has been told: no frame of the
                 next episode is taken before the poll that follows the done.
         """
-        taken = self._take(hold)  # before the pop: a frame must not be newer than what is known of the episode
+        # Before the pop: a frame must not be newer than what is known of the episode.
+        taken = self._take(hold)
         popped, self.new_error, cuts = self.link.collect()
         self.error = self.new_error or self.error
         if not self._has_rewarder:
@@ -156,17 +160,26 @@ class Remote:
             return None
         if session is not self._session:
             self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
-        if session.frames != self._frame_number:
-            if self._frame.shape != session.shape:
-                self._frame = np.zeros(session.shape, np.uint8)
-            try:
-                self._frame_number = session.take(self._frame)
-            except ValueError:  # resized since its shape was read: there is a frame again at the next poll
-                return None
-            self._seen_time = session.frame_time
-        else:
+        if session.frames == self._frame_number:
             self._seen_time = time.monotonic()  # nothing has changed: this is how the world looks now
-        return episode if self.link.playing == episode else None
+        elif not self._is_known(session.frames, episode) or not self._take_newest(session):
+            return None
+        return episode if self._is_known(self._frame_number, episode) else None
+
+    def _is_known(self, frame: int, episode: EpisodeId) -> bool:
+        """Whether this frame, now that all that was said before it has been heard, is of `episode`."""
+        heard = not self._has_rewarder or self.link.heard(frame)
+        return heard and self.link.playing == episode
+
+    def _take_newest(self, session: Session) -> bool:
+        if self._frame.shape != session.shape:
+            self._frame = np.zeros(session.shape, np.uint8)
+        try:
+            self._frame_number = session.take(self._frame)
+        except ValueError:  # resized since its shape was read: there is a frame again at the next poll
+            return False
+        self._seen_time = session.frame_time
+        return True
 
     def _observation(self, copy: bool) -> dict[str, Any]:
         frame = self._frame.copy() if copy else _view(self._frame)

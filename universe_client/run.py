@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from universe_client.agents import Agent
-from universe_client.link import State
+from universe_client.link import Link, State
+from universe_client.remotes.provider import Staged
 from universe_client.vector_env import VectorEnv
 from wrappers import Logger, Throttle
 
@@ -135,12 +136,22 @@ class Run:
         table.add_row(
             str(line.index),
             str(link.address or "-"),
-            Text(link.state, _STATE_STYLE.get(link.state, "yellow")),
+            Text(self._progress(link), _STATE_STYLE.get(link.state, "yellow")),
             f"{line.frames_per_second:.1f}",
             str(line.episodes),
             f"{line.reward:+g}",
             reaction,
         )
+
+    def _progress(self, link: Link) -> str:
+        """The state of a remote; of one that is coming up, what it waits for."""
+        if link.state is State.RESETTING:
+            return "first frame" if link.buffer.running is not None else "reset"
+        if link.state is not State.CONNECTING:
+            return link.state
+        provider = self.base.provider
+        phase = provider.phase(link.index) if isinstance(provider, Staged) else None
+        return phase or ("vnc" if link.session is None else "rewarder")
 
     def picture(self) -> Group:
         """The table, and under it what is wrong now."""

@@ -186,14 +186,7 @@ class VectorEnv:
             RemoteError: with `on_error="raise"`, what happened to the first remote that failed.
             LocalStateError: before the first `reset`, or after `close`.
         """
-        self._check_ready()
-        self._changed.clear()
-        slots = [
-            remote.poll(self.config.copy) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
-            for index, remote in enumerate(self.remotes)
-        ]
-        if self.config.on_error == "raise":
-            self._raise_errors()
+        slots = self.poll(mask, self.config.copy)
         return (
             [slot.observation for slot in slots],
             [slot.reward for slot in slots],
@@ -201,20 +194,43 @@ class VectorEnv:
             {"n": [slot.info for slot in slots]},
         )
 
-    def _raise_errors(self) -> None:
-        for remote in self.remotes:
-            if remote.new_error is not None:
+    def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
+        """Do what `recv` does, for another face: return the slots as they are. See `Remote.poll`."""
+        self._check_ready()
+        self._changed.clear()
+        slots = [
+            remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
+            for index, remote in enumerate(self.remotes)
+        ]
+        if self.config.on_error == "raise":
+            self._raise_error(mask)
+        return slots
+
+    def _raise_error(self, mask: Sequence[bool] | None) -> None:
+        for index, remote in enumerate(self.remotes):
+            if remote.new_error is not None and (mask is None or mask[index]):
                 raise remote.new_error
 
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until something has come since the last `recv`; return whether it has."""
-        return self._changed.wait(timeout)
+    def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
+        """Wait until something has come since the last `recv`; return whether it has.
+
+        Args:
+            timeout: in seconds; None waits for ever.
+            forget: wait for what comes later the next time, without a `recv` in between.
+        """
+        changed = self._changed.wait(timeout)
+        if forget:
+            self._changed.clear()
+        return changed
 
     def truncate(self, index: int, reason: str) -> None:
-        """End the episode of one remote from this side: its next step is truncated, then it resets."""
+        """End the episode that the agent last saw of one remote: its next step is truncated, then it resets.
+
+        No effect when that episode is over already.
+        """
         remote = self.remotes[index]
-        remote.end_episode(reason)
-        self._loop.call(remote.link.reset, None)
+        if remote.end_episode(reason):
+            self._loop.call(remote.link.reset, None)
 
     def close(self) -> None:
         """Hang up, and give every remote back to its provider. Idempotent."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vnc.encodings import RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
@@ -28,9 +29,6 @@ from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
 if TYPE_CHECKING:
     import asyncvnc
 
-RAW = 0
-ZLIB = 6
-
 # 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
 _SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
 _SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
@@ -38,7 +36,9 @@ _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
 _RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
 
 _STREAM_LIMIT = 1 << 20
-_MOST_OUTSTANDING = 2  # one request for the next change, one probe or refresh
+_PATIENCE = (
+    0.02  # seconds without an update after which requests count as answered together, see `_ask_again`
+)
 
 
 async def connect(
@@ -47,8 +47,9 @@ async def connect(
     on_change: Callable[[], Any],
     limits: Limits = Limits(),  # noqa: B008  (frozen)
     timeouts: Timeouts = Timeouts(),  # noqa: B008
+    encodings: Sequence[int] | None = None,
 ) -> PortableSession:
-    """Open a session; see `vnc.session.Connect`."""
+    """Open a session; see `vnc.session.Connect`. asyncvnc decodes Zlib and Raw and nothing else: no choice."""
     reader, writer = await _open(address, timeouts)
     try:
         async with asyncio.timeout(timeouts.handshake):
@@ -125,9 +126,12 @@ class PortableSession:
         self._rects = _RectReader(reader)
         self._expected = 0
         self._video = self._decoder(init)
-        self._outstanding = 0
+        self._outstanding = 0  # requests that may yet be answered; an update answers one or more of them
+        self._patience = _PATIENCE
+        self._again: asyncio.TimerHandle | None = None
         self._wanted = 0  # the newest refresh asked for
         self._started = 0  # the newest refresh whose request is on the wire
+        self._start_time = 0.0
         self._untrusted = 0  # updates to come that may have been drawn before that refresh
         writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
         self._request_screen(incremental=False)
@@ -190,7 +194,7 @@ class PortableSession:
             )
 
     def _request(self, incremental: bool, width: int, height: int) -> None:
-        self._outstanding = min(self._outstanding + 1, _MOST_OUTSTANDING)
+        self._outstanding += 1
         self._write(_REQUEST.pack(3, incremental, 0, 0, width, height))
 
     def _request_screen(self, incremental: bool) -> None:
@@ -199,6 +203,7 @@ class PortableSession:
 
     def _start_refresh(self, wanted: int) -> None:
         self._started = max(wanted, self._started)
+        self._start_time = time.monotonic()
         self._untrusted = self._outstanding
         self._uncover()
         self._request_screen(incremental=False)
@@ -218,6 +223,28 @@ class PortableSession:
             self._uncover()
         elif self._video.is_complete():
             self.generation = self._started
+            self._patience = max(_PATIENCE, 2 * (time.monotonic() - self._start_time))
+
+    def _ask_again(self) -> None:
+        """Ask for the next change, when nothing is outstanding or a refresh needs another update.
+
+        Otherwise there may or may not be an update on its way: a server may answer requests one by one or together.
+        Asking at once would leave one more outstanding after each refresh; so wait, for longer than a round trip.
+        """
+        refreshing = self.generation != self._started
+        if self._outstanding == 0 or (refreshing and self._untrusted == 0):
+            self._request_screen(incremental=not refreshing)
+        else:
+            self._again = self._loop.call_later(self._patience, self._answered_together)
+
+    def _answered_together(self) -> None:
+        self._outstanding = self._untrusted = 0
+        self._request_screen(incremental=self.generation == self._started)
+
+    def _stop_waiting(self) -> None:
+        if self._again is not None:
+            self._again.cancel()
+            self._again = None
 
     # -- on the loop: reading -----------------------------------------------------------------------------------
 
@@ -241,6 +268,7 @@ class PortableSession:
     def _fail(self, error: VNCError) -> None:
         if self.error is None:
             self.error = error
+            self._stop_waiting()
             self._writer.transport.abort()
             self._on_change()
 
@@ -255,8 +283,8 @@ class PortableSession:
             async with asyncio.timeout(self._timeouts.probe_deadline):
                 return (await self._reader.readexactly(1))[0]
         except TimeoutError:
-            silence = self._timeouts.probe_interval + self._timeouts.probe_deadline
-            raise PeerLost(f"{self.address}: silent for {silence:g} s") from None
+            deadline = self._timeouts.probe_deadline
+            raise PeerLost(f"{self.address}: no answer to a probe within {deadline:g} s") from None
 
     async def _read_message(self, kind: int) -> None:
         try:
@@ -295,6 +323,7 @@ class PortableSession:
         await self._reader.readexactly(length)
 
     async def _read_update(self) -> None:
+        self._stop_waiting()
         # 1 padding + 2 number of rects (RFC 6143 section 7.6.1)
         count = int.from_bytes((await self._reader.readexactly(3))[1:], "big")
         rects = [await self._read_rect(number) for number in range(count)]
@@ -303,7 +332,7 @@ class PortableSession:
             self._show(rects)
         if self.generation != self._started:
             self._settle_refresh()
-        self._request_screen(incremental=self.generation == self._started)
+        self._ask_again()
         self._on_change()
 
     async def _read_rect(self, number: int) -> tuple[slice, slice]:

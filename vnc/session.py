@@ -147,6 +147,7 @@ class Connect(Protocol):
         on_change: Callable[[], Any],
         limits: Limits = ...,
         timeouts: Timeouts = ...,
+        encodings: Sequence[int] | None = None,
     ) -> Session:
         """Connect, authenticate and start reading.
 
@@ -155,6 +156,8 @@ class Connect(Protocol):
             on_change: called on the event loop's thread after each frame, and once when the session is over.
             limits: bounds on what the server may send.
             timeouts: deadlines of connection, handshake, liveness and close.
+            encodings: the numbers to ask for, best first (`vnc.encodings.preference`); a driver leaves out what it
+                does not decode. None is what "auto" prefers.
 
         Raises:
             ConnectError, AuthError, ProtocolError: see `vnc.errors`.

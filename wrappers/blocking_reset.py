@@ -7,8 +7,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from universe_client.errors import ConfigError, ResetTimeout
+from universe_client.info import SCHEMA
 from universe_client.vector_env import VectorEnv
 from wrappers.wrapper import Wrapper
+
+_NOW = (
+    "env_status.env_id",
+    "env_status.env_state",
+    "env_status.episode_id",
+    "env_status.reason",
+    "mask.masked.observation",
+    "stats.gauges.diagnostics.lag.observation",
+)
+"""What the info tells of the observation, which on a done step is the next episode's."""
+_END = (
+    "terminated",
+    "truncated",
+    "end_reason",
+    "env_status.complete.episode_id",
+    "env_status.complete.env_state",
+    "env_status.skipped_episodes",
+)
 
 
 class BlockingReset(Wrapper):
@@ -44,10 +63,10 @@ class BlockingReset(Wrapper):
             RemoteError: a remote cannot come back.
         """
         self.env.reset(**options)
-        chosen = options.get("mask") or [True] * self.n
-        for slot, wanted in zip(self._slots, chosen, strict=True):
-            if wanted:
-                slot.clear()
+        mask = options.get("mask")
+        for index in range(self.n):
+            if mask is None or mask[index]:
+                self._slots[index] = _Merged()
         self._wait()
         for slot in self._slots:
             slot.forget_end()
@@ -116,6 +135,7 @@ class _Merged:
 
     def __init__(self) -> None:
         self.next_reward = 0.0
+        self.next_info: dict[str, Any] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -124,30 +144,47 @@ class _Merged:
         self.next_reward = 0.0
         self.done: bool | None = False
         self.waited = False
-        self.info: dict[str, Any] = {}
+        self.info: dict[str, Any] = self.next_info
+        self.next_info = {}
 
     def forget_end(self) -> None:
         """Of an episode that the agent saw nothing of, the reward stays and the end is no news."""
         if self.reward is not None:
             self.reward += self.next_reward
         self.next_reward = 0.0
+        self.info = _merge_info(self.info, self.next_info) | {key: SCHEMA[key][0] for key in _END}
+        self.next_info = {}
         self.done, self.waited = False, False
 
     def merge(self, observation: Any, reward: float | None, done: bool | None, info: dict[str, Any]) -> None:
         self.observation = observation
         if self.done:
-            self.next_reward += reward or 0.0
+            self._merge_next(reward or 0.0, bool(done), info)
             return
         self.reward = None if reward is None else (self.reward or 0.0) + reward
         self.done = done
         self.info = _merge_info(self.info, info)
 
+    def _merge_next(self, reward: float, done: bool, info: dict[str, Any]) -> None:
+        """Take what came of the episode after the one whose end is told; if that ended too, it was skipped."""
+        self.next_reward += reward
+        self.next_info = _merge_info(self.next_info, info | {"error": None})
+        if done:
+            self.next_info = {}
+            assert self.reward is not None
+            self.reward, self.next_reward = self.reward + self.next_reward, 0.0
+            self.info["env_status.skipped_episodes"] += 1 + info["env_status.skipped_episodes"]
+        self.info |= {key: info[key] for key in _NOW}
+        self.info["error"] = info["error"] or self.info["error"]
+
 
 def _merge_info(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """Counts add up, a flag once true and an end once told stay, anything else is the later one's."""
+    """Counts add up, a flag once true and an end once told stay, anything else is the later one's if it is known."""
     merged = earlier | later
     for key, value in earlier.items():
         new = later.get(key)
+        if key in _NOW:
+            continue
         if new is None:
             merged[key] = value
         elif isinstance(value, bool) or key.startswith(("end_reason", "env_status.complete.")):

@@ -39,10 +39,13 @@ class TimeLimit(Wrapper):
 
     def reset(self, **options: Any) -> list[Any]:
         """Reset, and forget the clocks of the remotes that do."""
-        for index, wanted in enumerate(options.get("mask") or [True] * self.n):
-            if wanted:
+        observation_n = self.env.reset(**options)
+        mask = options.get("mask")
+        for index, observation in enumerate(observation_n):
+            if mask is None or mask[index]:
                 self._began[index] = None
-        return self.env.reset(**options)
+                self._count(index, observation is not None, False)
+        return observation_n
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Receive, having cut what is over time."""

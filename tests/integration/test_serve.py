@@ -71,11 +71,10 @@ async def play(address: str) -> dict[str, object]:
 
 
 async def watch(served: Served, screenshots: Path) -> None:
-    async with viewers.xvfb("800x600x24") as display:
-        async with viewers.vncviewer(served.port, served.passwd, display):
-            async with asyncio.timeout(15):
-                while not has_cart(screen := await display.look()):
-                    pass
+    async with viewers.xvfb("800x600x24") as display, viewers.vncviewer(served.port, served.passwd, display):
+        async with asyncio.timeout(15):
+            while not has_cart(screen := await display.look()):
+                pass
     Image.fromarray(screen).save(screenshots / "vncviewer.png")
 
 

@@ -1,0 +1,82 @@
+"""Stepping an environment until something happens, without blind sleeps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step's results, by slot."""
+
+    observation_n: list[Any]
+    reward_n: list[Any]
+    done_n: list[Any]
+    info_n: list[dict[str, Any]]
+
+    @property
+    def observation(self) -> Any:
+        return self.observation_n[0]
+
+    @property
+    def reward(self) -> Any:
+        return self.reward_n[0]
+
+    @property
+    def done(self) -> Any:
+        return self.done_n[0]
+
+    @property
+    def info(self) -> dict[str, Any]:
+        return self.info_n[0]
+
+    @property
+    def pixel(self) -> int:
+        """The value of the first slot's screen, which has one value only."""
+        vision = self.observation["vision"]
+        assert (vision == vision[0, 0, 0]).all(), "a frame of two pictures"
+        return int(vision[0, 0, 0])
+
+
+def one_step(env: Any, action_n: Sequence[Any] | None = None) -> Step:
+    observation_n, reward_n, done_n, info = env.step([[]] * env.n if action_n is None else action_n)
+    return Step(observation_n, reward_n, done_n, info["n"])
+
+
+def steps(env: Any, timeout: float = 10.0) -> Iterator[Step]:
+    """Step whenever something has come; after `timeout` seconds, fail."""
+    deadline = time.monotonic() + timeout
+    while True:
+        yield one_step(env)
+        left = deadline - time.monotonic()
+        assert left > 0, f"not within {timeout} s"
+        env.wait(min(left, 0.25))
+
+
+def until(env: Any, condition: Callable[[Step], bool], timeout: float = 10.0) -> list[Step]:
+    """Step until `condition`; return all steps, the one that fulfils it last."""
+    seen: list[Step] = []
+    for step in steps(env, timeout):
+        seen.append(step)
+        if condition(step):
+            return seen
+    raise AssertionError("unreachable")
+
+
+def running(step: Step) -> bool:
+    return all(observation is not None for observation in step.observation_n)
+
+
+def until_running(env: Any, timeout: float = 10.0) -> Step:
+    return until(env, running, timeout)[-1]
+
+
+def wait_until(condition: Callable[[], bool], timeout: float = 5.0, what: str = "it") -> None:
+    """For a state without an event of its own: look often, give up at the deadline."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {timeout} s"
+        time.sleep(0.005)

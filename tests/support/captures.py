@@ -1,0 +1,181 @@
+"""Captures for tests: screens to record, sessions through the recorder, clients of a replay."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import stat
+import struct
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.vnc.rfb_client import RFBClient
+from vnc.capture import Capture, CaptureHeader, CaptureWriter
+from vnc.capture_record import Recorder
+from vnc.capture_replay import ReplayServer
+from vnc.capture_scan import ServerMessage
+from vnc.events import Event, KeyEvent
+from vnc.portable import PortableSession, connect
+from vnc.server import VNCServer
+from vnc.session import Frame, VNCAddress
+from vnc.vncauth import obfuscated
+
+WIDTH, HEIGHT = 96, 64
+PASSWORD = "sesame!1"
+EMPTY_UPDATE = bytes(4)
+ONE_PIXEL = struct.pack(">BxHHHHHi4s", 0, 1, 1, 1, 1, 1, 0, b"abcd")
+SECRET_KEY = KeyEvent(0x736563, True), KeyEvent(0x736563, False)
+
+
+class Watcher:
+    """A portable session, and a wait for what it shows."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Event()
+        self.session: PortableSession
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, port: int) -> AsyncIterator[Watcher]:
+        watcher = cls()
+        watcher.session = await connect(VNCAddress("127.0.0.1", port), on_change=watcher._changed.set)
+        try:
+            yield watcher
+        finally:
+            await watcher.session.close()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10):
+            while not condition():
+                self._changed.clear()
+                await self._changed.wait()
+
+    @property
+    def frame(self) -> Frame:
+        out = np.zeros(self.session.shape, np.uint8)
+        self.session.take(out)
+        return out
+
+
+def picture(seed: int) -> Frame:
+    return np.random.default_rng(seed).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
+
+
+class PressedServer(VNCServer):
+    """Our server, with the input that came."""
+
+    def __init__(self) -> None:
+        self.pressed: asyncio.Queue[Event] = asyncio.Queue()
+        super().__init__(WIDTH, HEIGHT, name="a screen", password=PASSWORD, on_events=self._keep)
+
+    def _keep(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.pressed.put_nowait(event)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[PressedServer]:
+    running = PressedServer()
+    await running.start()
+    running.present(picture(0))
+    yield running
+    await running.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "session.capture"
+
+
+def address_of(server: VNCServer) -> VNCAddress:
+    return VNCAddress("127.0.0.1", server.port, PASSWORD)
+
+
+def content_and_mode(path: Path) -> tuple[bytes, int]:
+    return path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
+
+
+@asynccontextmanager
+async def plain(port: int) -> AsyncIterator[RFBClient]:
+    client = await RFBClient.connect(port)
+    try:
+        yield client
+    finally:
+        client.writer.transport.abort()
+
+
+@asynccontextmanager
+async def replaying(capture: Capture, speed: float | None = None) -> AsyncIterator[ReplayServer]:
+    replay = ReplayServer(capture, speed=speed)
+    await replay.start()
+    try:
+        yield replay
+    finally:
+        await replay.close()
+
+
+async def session_through_recorder(server: PressedServer, path: Path) -> list[Event]:
+    """Record a client that watches some pictures and presses a key; return what came of that."""
+    recorder = await Recorder.open(address_of(server), path)
+    running = asyncio.create_task(recorder.run())
+    async with Watcher.open(recorder.port) as watcher:
+        for number in range(4):
+            server.present(picture(number))
+            await watcher.until(lambda number=number: np.array_equal(watcher.frame, picture(number)))
+        watcher.session.send(SECRET_KEY)
+        pressed = [await asyncio.wait_for(server.pressed.get(), 5) for _ in SECRET_KEY]
+    await asyncio.wait_for(running, 10)
+    await recorder.close()
+    return pressed
+
+
+def written(path: Path, *updates: bytes, **options: int) -> CaptureWriter:
+    with CaptureWriter(path, CaptureHeader(WIDTH, HEIGHT, "written"), **options) as file:
+        for data in updates:
+            file.message(ServerMessage(0, data, encodings=frozenset({0})))
+    return file
+
+
+@pytest.fixture
+async def xvnc(tmp_path: Path) -> AsyncIterator[tuple[int, str]]:
+    """TigerVNC's server with a password; its port and its display."""
+    program = shutil.which("Xvnc")
+    if program is None:
+        pytest.skip("TigerVNC's Xvnc is not installed")
+    secret = tmp_path / "vncpasswd"
+    secret.write_bytes(obfuscated(PASSWORD))
+    secret.chmod(0o600)
+    free = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+    port = free.sockets[0].getsockname()[1]
+    free.close()
+    process = await asyncio.create_subprocess_exec(
+        program, "-displayfd", "1", "-rfbport", str(port), "-localhost", "-SecurityTypes=VncAuth", "-PasswordFile",
+        str(secret), "-geometry", "320x200", "-depth", "24", "-UseBlacklist=0", "-AlwaysShared", "-nolisten", "tcp",
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    assert process.stdout
+    number = (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+    yield port, f":{number}"
+    process.kill()
+    await process.wait()
+
+
+@asynccontextmanager
+async def logo(display: str) -> AsyncIterator[None]:
+    program = shutil.which("xlogo")
+    if program is None:
+        pytest.skip("xlogo (x11-apps) is not installed")
+    process = await asyncio.create_subprocess_exec(
+        program, "-geometry", "320x200+0+0", env=os.environ | {"DISPLAY": display}
+    )
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

@@ -1,0 +1,72 @@
+"""A vector environment whose frames, rewards and ends the test writes down beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from universe_client.pixel_box import PixelBox
+from universe_client.text_space import TextSpace
+
+
+class Film(gymnasium.vector.VectorEnv):
+    """Step t shows `frames[t]` (n, height, width, 3); `dones[t]` and `resetting[t]` name rows; reset begins anew.
+
+    Attributes:
+        heard: the actions of every step.
+    """
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        frames: Any,
+        dones: dict[int, Sequence[int]] | None = None,
+        resetting: dict[int, Sequence[int]] | None = None,
+        rewards: float = 0.0,
+        as_dict: bool = False,
+    ) -> None:
+        self.frames = np.asarray(frames, np.uint8)
+        self.num_envs = self.frames.shape[1]
+        pixels = PixelBox(self.frames.shape[2:])
+        self.single_observation_space = (
+            gymnasium.spaces.Dict(vision=pixels, text=TextSpace()) if as_dict else pixels
+        )
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.single_action_space = gymnasium.spaces.Discrete(1000)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.heard: list[list[int]] = []
+        self._dones, self._resetting = dones or {}, resetting or {}
+        self._rewards, self._as_dict = rewards, as_dict
+        self._time = 0
+
+    def _observe(self) -> Any:
+        frames = self.frames[self._time % len(self.frames)].copy()
+        return {"vision": frames, "text": ([],) * self.num_envs} if self._as_dict else frames
+
+    def _rows(self, table: dict[int, Sequence[int]]) -> Any:
+        return np.isin(np.arange(self.num_envs), table.get(self._time, ()))
+
+    def _infos(self) -> dict[str, Any]:
+        return {"resetting": self._rows(self._resetting), "_resetting": np.ones(self.num_envs, bool)}
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        if not options:
+            self._time = 0
+        return self._observe(), self._infos()
+
+    def step(self, actions: Any) -> Any:
+        self.heard.append(list(actions))
+        self._time += 1
+        rewards = np.full(self.num_envs, self._rewards)
+        return self._observe(), rewards, self._rows(self._dones), np.zeros(self.num_envs, bool), self._infos()
+
+
+def flat(values: Any) -> Any:
+    """Frames (t, n, 2, 2, 3) of one value each."""
+    return np.broadcast_to(np.asarray(values)[:, :, None, None, None], (*np.shape(values), 2, 2, 3))

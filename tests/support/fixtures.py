@@ -1,0 +1,72 @@
+"""What most tests of the agent's side start from: scripted remotes, and an environment over them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.remote import ScriptedRemote
+from universe_client import Config, VectorEnv
+from universe_client.loop import LoopThread
+from universe_client.remotes.address import AddressProvider
+from universe_client.remotes.provider import RemoteAddress
+from vnc.drivers import choose
+from vnc.session import Timeouts
+
+DRIVERS = sorted({choose("auto").name, "portable"})
+QUICK = Timeouts(connect=2.0, handshake=2.0, update=2.0, probe_interval=0.5, probe_deadline=1.0, close=1.0)
+
+
+@pytest.fixture
+def far_side() -> Iterator[LoopThread]:
+    """The event loop of everything that is not the agent's."""
+    loop = LoopThread("far side")
+    yield loop
+    loop.stop(asyncio.sleep(0))
+
+
+@pytest.fixture
+def scripted(far_side: LoopThread) -> Iterator[Callable[..., ScriptedRemote]]:
+    """Start scripted remotes; they are stopped at the end."""
+    started: list[ScriptedRemote] = []
+
+    def start(**options: Any) -> ScriptedRemote:
+        started.append(ScriptedRemote(far_side, **options))
+        return started[-1]
+
+    yield start
+    for remote in started:
+        remote.stop()
+
+
+@pytest.fixture(params=DRIVERS)
+def driver(request: pytest.FixtureRequest) -> str:
+    """Every driver there is here: what holds for one must hold for all."""
+    return str(request.param)
+
+
+@pytest.fixture
+def open_env(driver: str) -> Iterator[Callable[..., VectorEnv]]:
+    """Open environments over remotes, addresses or a provider, with quick timeouts; closed at the end."""
+    opened: list[VectorEnv] = []
+
+    def open_one(*remotes: Any, env_id: str | None = None, **options: Any) -> VectorEnv:
+        options = {"driver": driver, "backoff": (0.05, 0.2), "timeouts": QUICK} | options
+        env = VectorEnv(env_id, provider(*remotes), config=Config(**options))
+        opened.append(env)
+        return env
+
+    yield open_one
+    for env in opened:
+        env.close()
+
+
+def provider(*remotes: Any) -> Any:
+    """One provider for scripted remotes and addresses; a provider is itself."""
+    if all(isinstance(remote, ScriptedRemote | RemoteAddress) for remote in remotes):
+        return AddressProvider([getattr(remote, "address", remote) for remote in remotes])
+    (only,) = remotes
+    return only

@@ -1,0 +1,62 @@
+"""Gymnasium's faces over scripted remotes, opened with quick timeouts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.fixtures import QUICK, provider
+from universe_client import GymEnv, GymVectorEnv
+
+QUICKLY: dict[str, Any] = {
+    "backoff": (0.05, 0.2),
+    "timeouts": QUICK,
+    "reset_timeout": 10.0,
+    "start_timeout": 10.0,
+}
+
+
+@pytest.fixture
+def open_gym() -> Iterator[Callable[..., Any]]:
+    """Open vector faces (or `face=GymEnv`) over remotes or a provider; closed at the end."""
+    opened: list[GymVectorEnv | GymEnv] = []
+
+    def open_one(*remotes: Any, face: Any = GymVectorEnv, **options: Any) -> Any:
+        opened.append(face(None, provider(*remotes), **(QUICKLY | options)))
+        return opened[-1]
+
+    yield open_one
+    for env in opened:
+        env.close()
+
+
+def values(observations: Any) -> list[int]:
+    """The one value that every pixel of each row has."""
+    frames = observations["vision"] if isinstance(observations, dict) else observations
+    for frame in frames:
+        assert (frame == frame[0, 0, 0]).all(), "a frame of two pictures"
+    return [int(frame[0, 0, 0]) for frame in frames]
+
+
+def noop(env: Any) -> Any:
+    return np.zeros(env.num_envs, np.int64)
+
+
+def step_until(env: Any, condition: Callable[[Any], bool], timeout: float = 10.0) -> list[Any]:
+    """Step whenever something has come; return all results, the one that fulfils `condition` last."""
+    results = []
+    deadline = time.monotonic() + timeout
+    while True:
+        results.append(env.step(noop(env)))
+        if condition(results[-1]):
+            return results
+        assert time.monotonic() < deadline, f"not within {timeout} s"
+        env.unwrapped.core.wait(0.1)
+
+
+def any_done(result: Any) -> bool:
+    return bool((result[2] | result[3]).any())

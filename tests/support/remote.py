@@ -1,0 +1,226 @@
+"""A remote in which the test decides every message and every frame: our real servers, and no game."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewarder.client import RewarderAddress
+from rewarder.episode import EpisodeId
+from rewarder.errors import PeerLost
+from rewarder.server import ResetRequest, RewarderServer
+from universe_client.loop import LoopThread
+from universe_client.remotes.provider import RemoteAddress
+from vnc.events import Event
+from vnc.server import VNCServer
+from vnc.session import VNCAddress
+
+WIDTH, HEIGHT = 24, 16
+
+
+class ScriptedRemote:
+    """A VNC server and a rewarder on `loop`, which is not the agent's.
+
+    A reset is answered by `on_reset(remote, request)`, by default with the next episode at once; input also goes to
+    `on_input(remote, events)`; both run on the loop's thread. All methods may be called from the test's thread, and
+    come back when it is done; a function given to `script` runs as one piece on the loop's thread.
+
+    Attributes:
+        resets: every reset that has come, as requests.
+        events: every input event that has come.
+        episode: the number of the newest episode.
+        reward_sum: of all rewards sent.
+    """
+
+    def __init__(
+        self,
+        loop: LoopThread,
+        *,
+        on_reset: Callable[[ScriptedRemote, ResetRequest], None] | None = None,
+        on_input: Callable[[ScriptedRemote, Sequence[Event]], None] | None = None,
+        password: str | None = None,
+        has_rewarder: bool = True,
+    ) -> None:
+        self.resets: queue.Queue[ResetRequest] = queue.Queue()
+        self.events: list[Event] = []
+        self.episode = 0
+        self.reward_sum = 0.0
+        self.password = password
+        self._arrived = threading.Condition()
+        self._loop = loop
+        self._on_reset = on_reset or ScriptedRemote.answer
+        self._on_input = on_input
+        self._has_rewarder = has_rewarder
+        self._vnc_port = self._rewarder_port = 0
+        self.rewarder: RewarderServer | None = None
+        self.vnc: VNCServer | None = None
+        self.start()
+
+    @property
+    def address(self) -> RemoteAddress:
+        vnc = VNCAddress("127.0.0.1", self._vnc_port, self.password)
+        if not self._has_rewarder:
+            return RemoteAddress(vnc)
+        return RemoteAddress(vnc, RewarderAddress("127.0.0.1", self._rewarder_port, self.password))
+
+    # -- life
+
+    def start(self) -> None:
+        """Listen, after a `stop` where it listened before."""
+        self._loop.run(self._start(), 5)
+
+    async def _start(self) -> None:
+        self._thread = threading.current_thread()
+        await self.start_rewarder()
+        await self.start_vnc()
+
+    async def start_rewarder(self) -> None:
+        self.rewarder = RewarderServer(password=self.password, on_reset=self._reset)
+        await self.rewarder.start(port=self._rewarder_port)
+        self._rewarder_port = self.rewarder.port
+
+    async def start_vnc(self) -> None:
+        self.vnc = VNCServer(WIDTH, HEIGHT, password=self.password, on_events=self._input)
+        await self.vnc.start(port=self._vnc_port)
+        self._vnc_port = self.vnc.port
+        self.vnc.present(frame(self.episode))
+
+    def stop(self, code: int = 1001) -> None:
+        """Both servers go, and everybody is told."""
+        self.stop_rewarder(code)
+        self.stop_vnc()
+
+    def stop_rewarder(self, code: int = 1001) -> None:
+        if self.rewarder is not None:
+            self._loop.run(self.rewarder.close(code, "the test is over"), 5)
+            self.rewarder = None
+
+    def stop_vnc(self) -> None:
+        if self.vnc is not None:
+            self._loop.run(self.vnc.close(), 5)
+            self.vnc = None
+
+    def restart_rewarder(self) -> None:
+        self._loop.run(self.start_rewarder(), 5)
+
+    def restart_vnc(self) -> None:
+        self._loop.run(self.start_vnc(), 5)
+
+    # -- what it says
+
+    def script(self, function: Callable[[], Any]) -> Any:
+        """Run `function` on the loop's thread, so that nothing comes between its messages."""
+
+        async def run() -> Any:
+            return function()
+
+        if threading.current_thread() is self._thread:
+            return function()
+        return self._loop.run(run(), 10)
+
+    def describe(self, env_state: str, episode: int | str | None = None) -> None:
+        episode = self.episode if episode is None else episode
+        self.script(lambda: self._rewarder.describe(EpisodeId.parse(episode), "test.Env-v0", env_state, 60.0))
+
+    def reward(
+        self,
+        reward: float,
+        done: bool = False,
+        info: dict[str, Any] | None = None,
+        episode: int | None = None,
+    ) -> None:
+        self.reward_sum += reward
+        number = EpisodeId.parse(self.episode if episode is None else episode)
+        self.script(lambda: self._rewarder.reward(number, reward, done, info))
+
+    def text(self, text: object) -> None:
+        self.script(lambda: self._rewarder.text(EpisodeId.parse(self.episode), text))
+
+    def observation(self, value: object) -> None:
+        self.script(lambda: self._rewarder.observation(EpisodeId.parse(self.episode), value))
+
+    def paint(self, value: int | None = None) -> None:
+        """Show a screen of one value, the episode's number by default."""
+        self.script(lambda: self._screen.present(frame(self.episode if value is None else value)))
+
+    def next_episode(self) -> None:
+        """Announce, draw and start the next episode."""
+
+        def begin() -> None:
+            self.episode += 1
+            self.describe("resetting")
+            self.paint()
+            self.describe("running")
+
+        self.script(begin)
+
+    def rewarder_late(self, reward: float) -> None:
+        """A reward of the episode before this one; `reward_sum` does not count it."""
+        number = EpisodeId.parse(self.episode - 1)
+        self.script(lambda: self._rewarder.reward(number, reward, True))
+
+    def finish(self, reward: float = 0.0, info: dict[str, Any] | None = None) -> None:
+        """End the episode."""
+        self.reward(reward, True, info)
+
+    def answer(self, request: ResetRequest) -> None:
+        """The next episode runs, and that is the answer to `request`."""
+
+        def run() -> None:
+            self.next_episode()
+            self.reply(request)
+
+        self.script(run)
+
+    def reply(self, request: ResetRequest, episode: int | None = None) -> None:
+        number = EpisodeId.parse(self.episode if episode is None else episode)
+        self.script(lambda: self._rewarder.reply_reset(request, number))
+
+    def refuse(self, request: ResetRequest, message: str) -> None:
+        self.script(lambda: self._rewarder.reply_error(request, message))
+
+    # -- what it hears
+
+    def wait_for_events(self, count: int, timeout: float = 5.0) -> list[Event]:
+        """Wait until `count` events have come, and return all."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.events) >= count, timeout), self.events
+            return list(self.events)
+
+    def next_reset(self, timeout: float = 5.0) -> ResetRequest:
+        return self.resets.get(timeout=timeout)
+
+    def _input(self, events: Sequence[Event]) -> None:
+        with self._arrived:
+            self.events += events
+            self._arrived.notify_all()
+        if self._on_input is not None:
+            self._on_input(self, events)
+
+    def _reset(self, request: ResetRequest) -> None:
+        self.resets.put(request)
+        self._on_reset(self, request)
+
+    @property
+    def _rewarder(self) -> RewarderServer:
+        if self.rewarder is None:
+            raise PeerLost(1006, "the rewarder is stopped")
+        return self.rewarder
+
+    @property
+    def _screen(self) -> VNCServer:
+        if self.vnc is None:
+            raise PeerLost(1006, "the vnc server is stopped")
+        return self.vnc
+
+
+def frame(value: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.full((HEIGHT, WIDTH, 3), value % 256, np.uint8)
+
+
+def by_hand(remote: ScriptedRemote, request: ResetRequest) -> None:
+    """An `on_reset` that leaves everything to the test."""

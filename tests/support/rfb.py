@@ -1,0 +1,109 @@
+"""The server's end of an RFB conversation, in the test's hands: honest where it has to be, hostile where it likes."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from vnc.session import Timeouts
+
+WIDTH, HEIGHT = 8, 6
+PIXEL_FORMAT = bytes([32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0])
+QUICK = Timeouts(connect=1.0, handshake=1.0, update=1.0, probe_interval=0.2, probe_deadline=0.2, close=1.0)
+
+
+@dataclass(frozen=True)
+class Request:
+    incremental: bool
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class Peer:
+    """One client that connected, seen from the server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+        self.input = b""
+        self.shared: int | None = None
+
+    async def read(self, count: int) -> bytes:
+        return await asyncio.wait_for(self.reader.readexactly(count), 5)
+
+    def write(self, data: bytes) -> None:
+        self.writer.write(data)
+
+    async def greet(self, version: bytes = b"RFB 003.008\n") -> bytes:
+        """Exchange versions, return the client's."""
+        self.write(version)
+        return await self.read(12)
+
+    async def open(self, width: int = WIDTH, height: int = HEIGHT, name: bytes = b"test") -> None:
+        """The whole handshake, security type None."""
+        await self.greet()
+        self.write(b"\x01\x01")
+        assert await self.read(1) == b"\x01"
+        self.write(bytes(4))
+        await self.init(width, height, name)
+
+    async def init(self, width: int = WIDTH, height: int = HEIGHT, name: bytes = b"test") -> None:
+        self.shared = (await self.read(1))[0]
+        self.write(struct.pack(">HH", width, height) + PIXEL_FORMAT + struct.pack(">I", len(name)) + name)
+
+    async def request(self) -> Request:
+        """Read up to the next FramebufferUpdateRequest; input on the way is kept."""
+        while (kind := (await self.read(1))[0]) != 3:
+            if kind == 0:
+                await self.read(19)
+            elif kind == 2:
+                _, count = struct.unpack(">BH", await self.read(3))
+                await self.read(4 * count)
+            else:
+                self.input += bytes([kind]) + await self.read({4: 7, 5: 5}[kind])
+        incremental, *rest = struct.unpack(">BHHHH", await self.read(9))
+        return Request(bool(incremental), *rest)
+
+    def update(self, *rects: bytes) -> None:
+        self.write(struct.pack(">BxH", 0, len(rects)) + b"".join(rects))
+
+
+def header(x: int, y: int, width: int, height: int, encoding: int = 0) -> bytes:
+    return struct.pack(">HHHHi", x, y, width, height, encoding)
+
+
+def raw(value: int, x: int = 0, y: int = 0, width: int = WIDTH, height: int = HEIGHT) -> bytes:
+    """A Raw rect of one grey value."""
+    return header(x, y, width, height) + bytes([value, value, value, 0]) * (width * height)
+
+
+@asynccontextmanager
+async def listening(talk: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[int]:
+    """Listen, have `talk` with every client; what goes wrong in it goes wrong here, but for a lost connection."""
+    tasks: set[asyncio.Task[None]] = set()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        try:
+            await talk(Peer(reader, writer))
+        except asyncio.CancelledError:  # the test is over; streams complain of a handler that ends like this
+            pass
+        finally:
+            writer.transport.abort()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, EOFError | OSError):
+                raise result

@@ -1,0 +1,40 @@
+"""The options, checked where they are given."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import pytest
+
+from universe_client import Config, ConfigError, VectorEnv
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("driver", "fast"), ("on_error", "ignore"), ("start_timeout", 0), ("reset_timeout", -1),
+        ("fps", 0), ("fps", -5.0), ("backoff", (0, 1)), ("backoff", (2, 1)),
+    ],
+)  # fmt: skip
+def test_a_value_that_makes_no_sense_is_named(option, value):
+    with pytest.raises(ConfigError, match=option):
+        Config(**{option: value})
+
+
+def test_defaults_are_fine_frozen_and_picklable():
+    config = Config()
+    assert (config.on_error, config.copy, config.observer) == ("truncate", True, False)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.copy = False  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(config)) == config
+
+
+def test_unknown_options_are_named_with_the_known():
+    with pytest.raises(ConfigError, match=r"unknown option 'drivr': one of .*driver"):
+        VectorEnv("builtin.NeonDrive-v0", 1, drivr="portable")
+
+
+def test_config_and_single_options_exclude_each_other():
+    with pytest.raises(ConfigError, match="both config and single options"):
+        VectorEnv("builtin.NeonDrive-v0", 1, config=Config(), copy=False)

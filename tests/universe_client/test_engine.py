@@ -1,0 +1,98 @@
+"""The daemon is not there, not ours, or not installed: each time the error says what to do."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from universe_client.errors import ConfigError
+from universe_client.remotes.engine import Engine, EngineMissing
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        yield reserved.getsockname()[1]  # bound, but nobody listens
+
+
+def test_no_daemon_says_how_to_start_one(monkeypatch, free_port):
+    monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{free_port}")
+    with pytest.raises(EngineMissing, match=r"no Docker daemon answers at tcp://127.*systemctl start docker"):
+        Engine()
+
+
+def test_no_socket_says_how_to_start_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
+    with pytest.raises(EngineMissing, match=r"podman\.socket.*or set DOCKER_HOST"):
+        Engine()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may open any socket")
+def test_a_forbidden_socket_says_which_group_opens_it(monkeypatch, tmp_path):
+    path = tmp_path / "docker.sock"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        path.chmod(0)
+        monkeypatch.setenv("DOCKER_HOST", f"unix://{path}")
+        with pytest.raises(EngineMissing, match="usermod -aG docker"):
+            Engine()
+
+
+@pytest.mark.parametrize("url", ["tcp://192.0.2.7:2375", "ssh://me@example.org", "https://example.org:2376"])
+def test_a_daemon_elsewhere_is_refused_before_anything_is_sent(monkeypatch, url):
+    monkeypatch.setenv("DOCKER_HOST", url)
+    with pytest.raises(ConfigError, match=r"DOCKER_HOST is on .*loopback only.*ssh -L"):
+        Engine()
+
+
+@pytest.fixture
+def without_sdk(tmp_path):
+    """Everything that is installed here, but the Docker SDK."""
+    spec = importlib.util.find_spec("docker")
+    assert spec is not None and spec.origin is not None
+    for entry in Path(spec.origin).parents[1].iterdir():
+        if not entry.name.startswith("docker"):
+            (tmp_path / entry.name).symlink_to(entry)
+    return tmp_path
+
+
+def test_without_the_sdk_the_error_names_the_extra_even_where_our_docker_folder_can_be_imported(without_sdk):
+    stdlib = [path for path in sys.path if "site-packages" not in path and path != str(REPOSITORY)]
+    script = (
+        f"import sys; sys.path[:] = {[str(REPOSITORY), *stdlib, str(without_sdk)]!r}\n"
+        "import docker\n"
+        "print(docker.__file__, list(docker.__path__))\n"
+        "from universe_client.remotes.engine import check_sdk\n"
+        "try: check_sdk()\n"
+        "except Exception as error: print(repr(error))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True)
+    assert done.stderr == ""
+    folder, error = done.stdout.splitlines()
+    assert folder == f"None [{str(REPOSITORY / 'docker')!r}]", "the trap is set"
+    assert error.startswith("ConfigError(") and "pip install 'universe-client[docker]'" in error
+
+
+def test_our_seccomp_profile_refuses_by_default_and_allows_chromiums_sandbox():
+    profile = json.loads((REPOSITORY / "docker" / "seccomp.json").read_text())
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    allowed = {
+        name
+        for rule in profile["syscalls"]
+        for name in rule["names"]
+        if rule["action"] == "SCMP_ACT_ALLOW" and "args" not in rule
+    }
+    assert {"clone", "unshare", "chroot", "execve", "futex"} <= allowed
+    assert not allowed & {"mount", "umount2", "setns", "ptrace", "bpf", "keyctl", "init_module", "reboot"}
+    assert not allowed & {"perf_event_open", "userfaultfd", "io_uring_setup", "pivot_root", "kexec_load"}

@@ -1,0 +1,77 @@
+"""One remote as the agent sees it, where `tests/integration/test_semantics.py` has not said it already."""
+
+from __future__ import annotations
+
+from tests.support.agent import one_step, until, until_running, wait_until
+from tests.support.remote import by_hand
+from vnc.events import KeyEvent
+
+
+def test_a_slot_that_is_not_polled_keeps_what_it_has(scripted, open_env):
+    one, other = scripted(), scripted()
+    env = open_env(one, other)
+    env.reset()
+    until_running(env)
+    other.reward(7.0)
+    wait_until(lambda: env.remotes[1].link.buffer._current.count == 1)
+    observation_n, reward_n, done_n, info = env.recv(mask=[True, False])
+    assert observation_n[1] is None
+    assert (reward_n[1], done_n[1], info["n"][1]["stats.reward.count"]) == (0.0, False, 0)
+    assert one_step(env).reward_n[1] == 7.0
+
+
+def test_nothing_sent_is_nothing_masked_and_no_reaction(scripted, open_env):
+    env = open_env(scripted(on_reset=by_hand))
+    env.reset()
+    info = one_step(env).info
+    assert info["mask.masked.action"] == 0
+    assert info["reaction_time"] is None
+    assert info["mask.masked.observation"] is True
+
+
+def test_an_episode_cut_from_this_side_is_told_once(scripted, open_env):
+    remote = scripted()
+    env = open_env(remote)
+    env.reset()
+    until_running(env)
+    remote.reward(2.0)
+    wait_until(lambda: env.remotes[0].link.buffer._current.count == 1)
+    env.truncate(0, "bored")
+    step = one_step(env)
+    assert (step.reward, step.done, step.info["end_reason"]) == (2.0, True, "bored")
+    assert step.observation is None
+    after = until(env, lambda step: step.observation is not None)
+    assert not any(step.done for step in after)
+    assert after[-1].pixel == 2
+
+
+def test_cutting_an_episode_that_is_not_on_has_no_effect(scripted, open_env):
+    remote = scripted(on_reset=by_hand)
+    env = open_env(remote)
+    env.reset()
+    env.truncate(0, "bored")
+    remote.answer(remote.next_reset())
+    assert not any(step.done for step in until(env, lambda step: step.observation is not None))
+    assert remote.resets.qsize() == 0
+
+
+def test_the_error_of_a_slot_is_remembered_and_told_once(scripted, open_env):
+    remote = scripted()
+    env = open_env(remote, backoff=(5.0, 5.0))
+    env.reset()
+    until_running(env)
+    remote.stop()
+    told = until(env, lambda step: step.info["error"] is not None)[-1].info["error"]
+    assert one_step(env).info["error"] is None
+    assert str(env.remotes[0].error) == told
+    assert env.remotes[0].new_error is None
+
+
+def test_actions_keep_their_order_over_steps(scripted, open_env):
+    remote = scripted()
+    env = open_env(remote)
+    env.reset()
+    until_running(env)
+    for number in range(100):
+        env.step([[("KeyEvent", 0x100 + number, True)]])
+    assert remote.wait_for_events(100) == [KeyEvent(0x100 + number, True) for number in range(100)]

@@ -1,0 +1,160 @@
+"""Universe's face: arguments, results, order of calls."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+
+import pytest
+
+import universe_client
+from tests.support.agent import one_step, until_running
+from tests.support.remote import by_hand
+from universe_client import ConfigError, LocalStateError, VectorEnv
+
+
+def test_public_names_are_those_of_all():
+    public = {
+        name
+        for name, value in vars(universe_client).items()
+        if not name.startswith("_") and not inspect.ismodule(value)
+    }
+    assert set(universe_client.__all__) <= public
+    assert all(callable(getattr(universe_client, name)) for name in universe_client.__all__)
+
+
+def test_reset_takes_no_arguments_and_returns_none_for_each(scripted, open_env):
+    """U10."""
+    env = open_env(scripted(), scripted(), scripted())
+    assert env.reset() == [None] * 3
+    assert env.n == len(env.remotes) == 3
+
+
+def test_step_gives_four_results_of_the_same_length(scripted, open_env):
+    """U11, U12."""
+    env = open_env(scripted(), scripted(on_reset=by_hand))
+    env.reset()
+    deadline = time.monotonic() + 5
+    while True:
+        result = env.step([[], []])
+        assert isinstance(result, tuple)
+        observation_n, reward_n, done_n, info = result
+        assert len(observation_n) == len(reward_n) == len(done_n) == len(info["n"]) == 2
+        assert all(type(reward) is float for reward in reward_n)
+        assert all(type(done) is bool for done in done_n)
+        assert observation_n[1] is None
+        if observation_n[0] is not None:
+            break
+        assert time.monotonic() < deadline
+        env.wait(0.1)
+    assert observation_n[0].keys() == {"vision", "text"}
+    assert env.observation_space.contains(observation_n[0])
+
+
+@pytest.mark.parametrize("action_n", [[], [[]], [[], [], []]])
+def test_a_wrong_number_of_actions_is_a_config_error(scripted, open_env, action_n):
+    env = open_env(scripted(), scripted())
+    env.reset()
+    with pytest.raises(ConfigError, match=f"action_n has {len(action_n)} entries for 2 remotes"):
+        env.step(action_n)
+
+
+def test_an_unknown_event_names_slot_and_event_and_nothing_is_sent(scripted, open_env):
+    remotes = [scripted(), scripted()]
+    env = open_env(*remotes)
+    env.reset()
+    until_running(env)
+    with pytest.raises(ConfigError, match=r"slot 1: \('JumpEvent', 3\) is no event"):
+        env.step([[("KeyEvent", "a", True)], [("JumpEvent", 3)]])
+    env.step([[("KeyEvent", "b", True)], []])
+    assert [event.keysym for event in remotes[0].wait_for_events(1)] == [98]
+
+
+def test_bad_reset_arguments(scripted, open_env):
+    env = open_env(scripted(), scripted())
+    with pytest.raises(ConfigError, match="seed has 3 entries for 2 remotes"):
+        env.reset(seed=[1, 2, 3])
+    with pytest.raises(ConfigError, match="mask has 1 entries for 2 remotes"):
+        env.reset(mask=[True])
+    with pytest.raises(ConfigError, match=r"unknown reset options \['speed'\]"):
+        env.reset(options={"speed": 1})
+    env.reset(options={})
+
+
+def test_spaces_are_of_the_screen_once_it_is_known(scripted, open_env):
+    env = open_env(scripted())
+    env.reset()
+    until_running(env)
+    assert (env.action_space.width, env.action_space.height) == (24, 16)
+    assert env.observation_space.sample()["vision"].shape == (16, 24, 3)
+    assert env.action_space.contains(env.action_space.sample())
+
+
+def test_spaces_before_the_first_screen_have_the_usual_size():
+    env = VectorEnv(None, "vnc://127.0.0.1:1")
+    assert (env.action_space.width, env.action_space.height) == (1024, 768)
+    env.close()
+
+
+def test_wait_wakes_when_something_comes_and_on_close(scripted, open_env):
+    remote = scripted()
+    env = open_env(remote)
+    env.reset()
+    until_running(env)
+    while env.wait(0.3):
+        one_step(env)
+    assert env.wait(0) is False
+    remote.reward(1.0)
+    assert env.wait(5)
+    one_step(env)
+    while env.wait(0.3):
+        one_step(env)
+    woken = threading.Event()
+    waiter = threading.Thread(target=lambda: env.wait(30) and woken.set())
+    waiter.start()
+    env.close()
+    assert woken.wait(5)
+    waiter.join()
+
+
+def test_close_is_idempotent_and_needs_no_reset(scripted, open_env):
+    env = open_env(scripted())
+    env.close()
+    env.close()
+    with env:
+        pass
+    with pytest.raises(LocalStateError):
+        env.reset()
+
+
+def test_steps_do_not_wait_for_frames(scripted, open_env):
+    """U2: nothing changes, and a thousand steps take no time."""
+    env = open_env(scripted())
+    env.reset()
+    until_running(env)
+    began = time.monotonic()
+    for _ in range(1000):
+        one_step(env)
+    assert time.monotonic() - began < 3
+
+
+def test_sixty_four_remotes_in_one_process(scripted, open_env):
+    """U8: each slot is its own remote, all the time."""
+    remotes = [scripted() for _ in range(64)]
+    env = open_env(*remotes)
+    env.reset()
+    until_running(env, 30)
+    for index, remote in enumerate(remotes):
+        remote.reward(float(index + 1))
+    total = [0.0] * 64
+    deadline = time.monotonic() + 20
+    while not all(total):
+        assert time.monotonic() < deadline
+        env.wait(0.1)
+        total = [old + new for old, new in zip(total, one_step(env).reward_n, strict=True)]
+    assert total == [float(index + 1) for index in range(64)]
+
+
+def test_repr_says_what_it_is(scripted, open_env):
+    assert repr(open_env(scripted(), env_id="test.Env-v0")) == "<VectorEnv test.Env-v0 n=1>"

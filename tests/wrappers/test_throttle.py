@@ -1,0 +1,119 @@
+"""Throttle: absolute deadlines, and what becomes of those that are missed."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tests.support.agent import until_running
+from universe_client import ConfigError, LocalStateError
+from vnc.events import KeyEvent
+from wrappers import Throttle
+
+
+def throttled(env, fps):
+    env = Throttle(env, fps)
+    env.reset()
+    return env
+
+
+def test_steps_come_at_the_rate_whatever_the_agent_spends_within_it(scripted, open_env):
+    env = throttled(open_env(scripted()), fps=50)
+    began = time.monotonic()
+    for _ in range(20):
+        until = time.monotonic() + 0.005
+        while time.monotonic() < until:
+            pass
+        env.step([[]])
+    elapsed = time.monotonic() - began
+    assert elapsed >= 0.39, "faster than the rate"
+    assert elapsed < 0.39 + 0.12 + env.missed * 0.02, "the agent's time was added to the period"
+
+
+def test_a_late_step_is_counted_and_not_made_up_for_by_a_burst(scripted, open_env):
+    env = throttled(open_env(scripted()), fps=20)
+    env.step([[]])
+    before = env.missed
+    threading.Event().wait(0.17)  # the agent thinks for more than three periods
+    began = time.monotonic()
+    _, _, _, info = env.step([[]])
+    assert time.monotonic() - began < 0.04, "a late step waits for nothing"
+    assert info["throttle.missed"] == env.missed == before + 1
+    env.step([[]])
+    assert time.monotonic() - began >= 0.05, "the next step made up for lost time"
+
+
+def test_actions_are_sent_before_the_wait(scripted, open_env):
+    remote = scripted()
+    inner = open_env(remote)
+    inner.reset()
+    until_running(inner)
+    env = throttled(inner, fps=1000)
+    until_running(env)
+    env.fps = 0.5
+    env.step([[]])
+
+    def step() -> None:
+        with pytest.raises(LocalStateError):
+            env.step([[("KeyEvent", "a", True)]])
+
+    stepper = threading.Thread(target=step)
+    stepper.start()
+    assert remote.wait_for_events(1, timeout=1.5) == [KeyEvent(97, True)]
+    env.close()
+    stepper.join(1)
+    assert not stepper.is_alive()
+
+
+def test_close_wakes_a_step_that_waits(scripted, open_env):
+    env = throttled(open_env(scripted()), fps=0.05)
+    failure: list[Exception] = []
+
+    def step() -> None:
+        try:
+            env.step([[]])
+        except LocalStateError as error:
+            failure.append(error)
+
+    stepper = threading.Thread(target=step)
+    stepper.start()
+    began = time.monotonic()
+    env.close()
+    stepper.join(5)
+    assert not stepper.is_alive()
+    assert time.monotonic() - began < 5
+    assert len(failure) == 1
+
+
+@pytest.mark.parametrize("action", [[], [("KeyEvent", "a", True)]], ids=["empty", "not empty"])
+def test_ancestor_throttle_any_action_only_peeked(scripted, open_env, action):
+    """wrappers/throttle.py: `any(spaces.PeekReward for peek in action)` held for each action that was not empty.
+
+    Such a step must deliver the reward and the done, and must not keep them for a later one.
+    """
+    remote = scripted()
+    inner = open_env(remote)
+    env = throttled(inner, fps=500)
+    until_running(env)
+    remote.reward(1.0)
+    remote.finish(2.0)
+    total, dones = 0.0, 0
+    deadline = time.monotonic() + 5
+    while not dones:
+        assert time.monotonic() < deadline
+        _, reward_n, done_n, _ = env.step([action])
+        total += reward_n[0]
+        dones += done_n[0]
+    for _ in range(5):
+        _, reward_n, done_n, _ = env.step([action])
+        total += reward_n[0]
+        dones += done_n[0]
+    assert (total, dones) == (3.0, 1)
+
+
+@pytest.mark.parametrize("fps", [0, -1, float("nan")])
+def test_a_rate_that_is_none_is_refused(scripted, open_env, fps):
+    with pytest.raises(ConfigError, match="fps"):
+        Throttle(open_env(scripted()), fps)

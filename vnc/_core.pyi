@@ -1,0 +1,74 @@
+"""The Rust core: RFB decoding on reader threads that never take the GIL."""
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Pump", "Session"]
+
+@final
+class Pump:
+    """Reader threads and the sessions on them."""
+
+    def __new__(cls, threads: int) -> Pump: ...
+    def fileno(self) -> int:
+        """Readable when `drain` has something to tell."""
+    def drain(self) -> list[int]:
+        """The ids of the sessions with news."""
+    def open(
+        self,
+        host: str,
+        port: int,
+        password: bytes | None,
+        encodings: list[int],
+        limits: tuple[int, int, int, int, int],
+        timeouts: tuple[float, float, float, float, float],
+    ) -> Session:
+        """Begin to connect to a numeric address.
+
+        Args:
+            host: an IPv4 or IPv6 address.
+            port: the TCP port.
+            password: for VNC authentication; None wants a server without any.
+            encodings: numbers, best first.
+            limits: framebuffer width, framebuffer height, text, cut text, outgoing.
+            timeouts: connect, handshake, update, probe interval, probe deadline, in seconds.
+        """
+    def close(self) -> None:
+        """End all sessions and threads."""
+
+@final
+class Session:
+    """One connection."""
+
+    @property
+    def id(self) -> int:
+        """What `Pump.drain` calls this session."""
+    @property
+    def ready(self) -> bool:
+        """Whether the handshake is over."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
+    @property
+    def frames(self) -> int: ...
+    @property
+    def frame_time(self) -> float: ...
+    @property
+    def generation(self) -> int: ...
+    @property
+    def error(self) -> tuple[str, str] | None:
+        """Why the session is over: a branch of the error tree and a text."""
+    @property
+    def stats(self) -> tuple[int, int, int, int]:
+        """Updates, rectangles, pixels, bytes."""
+    def refresh(self) -> int:
+        """Ask for the whole screen; return the generation that will hold it."""
+    def send(self, messages: bytes) -> None:
+        """Write whole messages."""
+    def take(self, out: NDArray[np.uint8]) -> int:
+        """Copy what has changed since the last take into this array; return its frame's number."""
+    def close(self) -> None:
+        """Close the socket."""

@@ -1,0 +1,171 @@
+//! A few threads that read many sockets and never touch the interpreter.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Registry, Token, Waker};
+use rfb::{Config, Connection};
+
+use crate::hub::Hub;
+use crate::lock;
+use crate::session::{Opening, Shared, Timeouts, Turn};
+
+const WAKER: Token = Token(usize::MAX);
+/// How often deadlines are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// One thread's sockets.
+pub(crate) struct Reader {
+    registry: Registry,
+    waker: Waker,
+    sessions: Mutex<HashMap<usize, Arc<Shared>>>,
+    stop: AtomicBool,
+}
+
+pub(crate) struct Pump {
+    readers: Vec<Arc<Reader>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    hub: Arc<Hub>,
+    next: AtomicU64,
+}
+
+impl Reader {
+    pub fn forget(&self, token: usize) {
+        lock(&self.sessions).remove(&token);
+    }
+
+    fn get(&self, token: usize) -> Option<Arc<Shared>> {
+        lock(&self.sessions).get(&token).cloned()
+    }
+
+    fn run(&self, mut poll: Poll) {
+        let mut events = Events::with_capacity(256);
+        let mut again: Vec<(usize, bool)> = Vec::new();
+        let mut tick = Instant::now() + TICK;
+        while !self.stop.load(Ordering::Acquire) {
+            let now = Instant::now();
+            let wait = if again.is_empty() { tick.saturating_duration_since(now) } else { Duration::ZERO };
+            // Interrupted by a signal: as if nothing had happened.
+            let _ = poll.poll(&mut events, Some(wait));
+            let mut turns = std::mem::take(&mut again);
+            let news = events.iter().filter(|event| event.token() != WAKER);
+            turns.extend(news.map(|event| (event.token().0, event.is_read_closed() || event.is_error())));
+            for (token, closing) in turns {
+                if self.get(token).is_some_and(|session| turn(&session, closing) == Turn::Again) {
+                    again.push((token, closing));
+                }
+            }
+            let now = Instant::now();
+            if now >= tick {
+                tick = now + TICK;
+                self.tick(now);
+            }
+        }
+    }
+
+    fn tick(&self, now: Instant) {
+        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
+        for session in sessions {
+            session.tick(now);
+        }
+    }
+}
+
+/// A fault in one session's decoder must not end the others of its thread.
+fn turn(session: &Arc<Shared>, closing: bool) -> Turn {
+    catch_unwind(AssertUnwindSafe(|| session.ready(closing))).unwrap_or_else(|_| {
+        session.finish("protocol", "the decoder panicked".into());
+        Turn::Done
+    })
+}
+
+impl Pump {
+    pub fn new(threads: usize) -> std::io::Result<Self> {
+        let mut pump = Self {
+            readers: Vec::new(),
+            threads: Mutex::default(),
+            hub: Arc::new(Hub::new()?),
+            next: AtomicU64::new(0),
+        };
+        for number in 0..threads.max(1) {
+            let poll = Poll::new()?;
+            let reader = Arc::new(Reader {
+                registry: poll.registry().try_clone()?,
+                waker: Waker::new(poll.registry(), WAKER)?,
+                sessions: Mutex::default(),
+                stop: AtomicBool::new(false),
+            });
+            let runner = Arc::clone(&reader);
+            let thread =
+                std::thread::Builder::new().name(format!("vnc-{number}")).spawn(move || runner.run(poll))?;
+            lock(&pump.threads).push(thread);
+            pump.readers.push(reader);
+        }
+        Ok(pump)
+    }
+
+    pub fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    /// Begin to connect; the session says itself how that goes.
+    pub fn open(
+        &self,
+        address: SocketAddr,
+        config: Config,
+        timeouts: Timeouts,
+    ) -> std::io::Result<Arc<Shared>> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let reader = &self.readers[id as usize % self.readers.len()];
+        let mut stream = TcpStream::connect(address)?;
+        let token = id as usize;
+        // INVARIANT: held until the session is listed, so that its first event finds it.
+        let mut sessions = lock(&reader.sessions);
+        reader.registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
+        let session = Arc::new(Shared::new(Opening {
+            id,
+            token,
+            stream,
+            outgoing_limit: config.limits.outgoing,
+            connection: Connection::new(config),
+            timeouts,
+            hub: Arc::clone(&self.hub),
+            reader: Arc::downgrade(reader),
+        }));
+        sessions.insert(token, Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// End all sessions and threads.
+    pub fn close(&self) {
+        for reader in &self.readers {
+            reader.stop.store(true, Ordering::Release);
+            // A thread that cannot be woken looks at `stop` at its next tick.
+            let _ = reader.waker.wake();
+        }
+        for thread in lock(&self.threads).drain(..) {
+            // Panics in sessions were caught; there is nothing in a reader's own result.
+            let _ = thread.join();
+        }
+        for reader in &self.readers {
+            let sessions: Vec<_> = lock(&reader.sessions).values().cloned().collect();
+            for session in sessions {
+                session.finish("lost", "closed".into());
+            }
+        }
+        // Sessions noted there keep the hub alive, and it them.
+        self.hub.drain();
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,93 @@
+//! Received bytes in one piece, so that decoders work on them in place.
+
+/// A socket read is offered at least this much room.
+const READ: usize = 64 << 10;
+/// A larger buffer is given back once it is empty: one exceptional update must not cost memory for ever.
+const KEEP: usize = 4 << 20;
+
+/// INVARIANT: `start <= end <= data.len()`; the bytes between them are received and not consumed.
+#[derive(Default)]
+pub(crate) struct Buffer {
+    data: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Buffer {
+    pub fn pending(&self) -> &[u8] {
+        &self.data[self.start..self.end]
+    }
+
+    pub fn consume(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.end);
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            if self.data.len() > KEEP {
+                self.data = Vec::new();
+            }
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Room for the next read.
+    pub fn space(&mut self) -> &mut [u8] {
+        if self.data.len() - self.end < READ {
+            self.data.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            if self.data.len() - self.end < READ {
+                let size = (2 * self.data.len()).max(self.end + READ);
+                self.data.resize(size, 0);
+            }
+        }
+        &mut self.data[self.end..]
+    }
+
+    /// `count` bytes of `space` now hold data.
+    pub fn filled(&mut self, count: usize) {
+        self.end = (self.end + count).min(self.data.len());
+    }
+
+    pub fn extend(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let space = self.space();
+            let count = bytes.len().min(space.len());
+            space[..count].copy_from_slice(&bytes[..count]);
+            self.filled(count);
+            bytes = &bytes[count..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_as_they_went_in() {
+        let mut buffer = Buffer::default();
+        let (mut sent, mut got) = (0_u32, 0_u32);
+        for round in 1..2000_u32 {
+            let piece: Vec<u8> = (sent..sent + round).map(|i| (i % 251) as u8).collect();
+            buffer.extend(&piece);
+            sent += round;
+            let take = buffer.pending().len() * 2 / 3;
+            assert!(buffer.pending()[..take].iter().all(|&byte| {
+                got += 1;
+                byte == ((got - 1) % 251) as u8
+            }));
+            buffer.consume(take);
+        }
+        assert_eq!(buffer.pending().len(), (sent - got) as usize);
+    }
+
+    #[test]
+    fn a_large_buffer_is_given_back() {
+        let mut buffer = Buffer::default();
+        buffer.extend(&vec![0; 6 << 20]);
+        buffer.consume(6 << 20);
+        assert_eq!(buffer.data.len(), 0);
+    }
+}

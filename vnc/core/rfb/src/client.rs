@@ -1,0 +1,108 @@
+//! Messages from client to server (RFC 6143 7.5).
+
+use crate::geometry::Rect;
+
+/// Our pixel format: 32 bits, little endian, bytes R G B X. CPIXEL and TPIXEL become R G B.
+const PIXEL_FORMAT: [u8; 16] = [
+    32, 24, 0, 1, // bits-per-pixel, depth, big-endian-flag, true-colour-flag
+    0, 255, 0, 255, 0, 255, // red-max, green-max, blue-max
+    0, 8, 16, // red-shift, green-shift, blue-shift
+    0, 0, 0, // padding
+];
+
+/// A fence that wants an answer (rfbproto 7.4.8).
+pub(crate) const FENCE_REQUEST: u32 = 1 << 31;
+/// Everything sent before it must have been dealt with.
+pub(crate) const FENCE_BLOCK_BEFORE: u32 = 1;
+/// The flags we can honour in an answer: block before, block after, sync next.
+pub(crate) const FENCE_SUPPORTED: u32 = 7;
+
+/// `SetPixelFormat`, always ours whatever the server's own is.
+pub(crate) fn set_pixel_format(out: &mut Vec<u8>) {
+    out.extend([0, 0, 0, 0]);
+    out.extend(PIXEL_FORMAT);
+}
+
+/// `SetEncodings`, in order of preference.
+pub(crate) fn set_encodings(out: &mut Vec<u8>, encodings: &[i32]) {
+    out.extend([2, 0]);
+    out.extend((encodings.len() as u16).to_be_bytes());
+    out.extend(encodings.iter().flat_map(|encoding| encoding.to_be_bytes()));
+}
+
+/// `FramebufferUpdateRequest`.
+pub(crate) fn request_update(out: &mut Vec<u8>, incremental: bool, rect: Rect) {
+    out.extend([3, u8::from(incremental)]);
+    place(out, rect);
+}
+
+/// `EnableContinuousUpdates` (rfbproto 7.4.7).
+pub(crate) fn continuous_updates(out: &mut Vec<u8>, enable: bool, rect: Rect) {
+    out.extend([150, u8::from(enable)]);
+    place(out, rect);
+}
+
+/// `ClientFence` (rfbproto 7.4.8); the payload is at most 64 bytes.
+pub(crate) fn fence(out: &mut Vec<u8>, flags: u32, payload: &[u8]) {
+    out.extend([248, 0, 0, 0]);
+    out.extend(flags.to_be_bytes());
+    out.push(payload.len() as u8);
+    out.extend(payload);
+}
+
+/// `KeyEvent`.
+pub fn key_event(out: &mut Vec<u8>, keysym: u32, down: bool) {
+    out.extend([4, u8::from(down), 0, 0]);
+    out.extend(keysym.to_be_bytes());
+}
+
+/// QEMU's `ExtendedKeyEvent` (rfbproto 7.4.9): a keysym with its XT scan code.
+pub fn extended_key_event(out: &mut Vec<u8>, keysym: u32, scan_code: u32, down: bool) {
+    out.extend([255, 0]);
+    out.extend(u16::from(down).to_be_bytes());
+    out.extend(keysym.to_be_bytes());
+    out.extend(scan_code.to_be_bytes());
+}
+
+/// `PointerEvent`.
+pub fn pointer_event(out: &mut Vec<u8>, x: u16, y: u16, button_mask: u8) {
+    out.extend([5, button_mask]);
+    out.extend(x.to_be_bytes());
+    out.extend(y.to_be_bytes());
+}
+
+fn place(out: &mut Vec<u8>, rect: Rect) {
+    for number in [rect.x, rect.y, rect.width, rect.height] {
+        out.extend(number.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut out = Vec::new();
+        write(&mut out);
+        out
+    }
+
+    #[test]
+    fn messages_have_their_wire_form() {
+        assert_eq!(written(set_pixel_format).len(), 20);
+        assert_eq!(
+            written(|out| set_encodings(out, &[7, -224])),
+            [2, 0, 0, 2, 0, 0, 0, 7, 255, 255, 255, 32]
+        );
+        let rect = Rect::new(1, 2, 300, 4);
+        assert_eq!(written(|out| request_update(out, true, rect)), [3, 1, 0, 1, 0, 2, 1, 44, 0, 4]);
+        assert_eq!(written(|out| continuous_updates(out, true, rect)), [150, 1, 0, 1, 0, 2, 1, 44, 0, 4]);
+        assert_eq!(written(|out| fence(out, 3, b"ab")), [248, 0, 0, 0, 0, 0, 0, 3, 2, 97, 98]);
+        assert_eq!(written(|out| key_event(out, 0xff0d, true)), [4, 1, 0, 0, 0, 0, 255, 13]);
+        assert_eq!(written(|out| pointer_event(out, 1, 258, 5)), [5, 5, 0, 1, 1, 2]);
+        assert_eq!(
+            written(|out| extended_key_event(out, 97, 30, true)),
+            [255, 0, 0, 1, 0, 0, 0, 97, 0, 0, 0, 30]
+        );
+    }
+}

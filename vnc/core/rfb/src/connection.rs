@@ -1,0 +1,343 @@
+//! The connection: bytes in, events and bytes out, no I/O, no clock.
+//!
+//! ```text
+//! Handshake ─→ Message ⇄ Update, Skip
+//!     └───────────┴──→ Failed: swallows input
+//! ```
+
+use std::collections::VecDeque;
+
+use crate::buffer::Buffer;
+use crate::client;
+use crate::decoders::Registry;
+use crate::encodings;
+use crate::error::Error;
+use crate::flow::Flow;
+use crate::framebuffer::Framebuffer;
+
+use crate::handshake::{Handshake, ServerInit, Step};
+use crate::limits::Limits;
+use crate::messages::{begin_update, colour_map, cut_text, fence};
+use crate::update::{Cursor, Drawn, Totals, Update};
+use crate::wire::Bytes;
+
+/// What a connection is to do.
+#[derive(Clone)]
+pub struct Config {
+    /// With one, a server that asks for none is refused.
+    pub password: Option<Vec<u8>>,
+    /// What to ask for, best first; see `default_encodings`.
+    pub encodings: Vec<i32>,
+    /// Bounds on the server.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { password: None, encodings: default_encodings(), limits: Limits::default() }
+    }
+}
+
+/// Lossless, with all that saves round trips.
+#[must_use]
+pub fn default_encodings() -> Vec<i32> {
+    use encodings::{
+        CONTINUOUS_UPDATES, COPY_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, HEXTILE, LAST_RECT, RAW,
+        RRE, TIGHT, ZLIB, ZRLE,
+    };
+    vec![
+        TIGHT,
+        ZRLE,
+        HEXTILE,
+        ZLIB,
+        RRE,
+        COPY_RECT,
+        RAW,
+        LAST_RECT,
+        DESKTOP_SIZE,
+        EXTENDED_DESKTOP_SIZE,
+        FENCE,
+        CONTINUOUS_UPDATES,
+    ]
+}
+
+/// What has happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is over.
+    Ready(ServerInit),
+    /// An update that drew something is finished.
+    Frame(Totals),
+    /// The screen has another size, and is black until its pixels come.
+    Resized(u16, u16),
+    /// The cursor has another shape.
+    Cursor(Cursor),
+    /// The terminal bell.
+    Bell,
+}
+
+enum State {
+    Handshake(Handshake),
+    Message,
+    Update(Box<Update>),
+    /// Bytes of a message that is read and dropped.
+    Skip(usize),
+    /// Whatever comes now is not looked at.
+    Failed(Error),
+}
+
+/// One RFB connection.
+pub struct Connection {
+    state: State,
+    config: Config,
+    buffer: Buffer,
+    out: Vec<u8>,
+    events: VecDeque<Event>,
+    decoders: Registry,
+    screen: Framebuffer,
+    flow: Flow,
+    frames: u64,
+    torn: bool,
+}
+
+impl Connection {
+    /// A connection on which nothing has been received.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        Self {
+            state: State::Handshake(Handshake::new(config.password.clone())),
+            config,
+            buffer: Buffer::default(),
+            out: Vec::new(),
+            events: VecDeque::new(),
+            decoders: Registry::new(),
+            screen: Framebuffer::new(0, 0, 0),
+            flow: Flow::default(),
+            frames: 0,
+            torn: false,
+        }
+    }
+
+    /// Take bytes from the server.
+    pub fn receive(&mut self, bytes: &[u8]) {
+        if !matches!(self.state, State::Failed(_)) {
+            self.buffer.extend(bytes);
+            self.advance();
+        }
+    }
+
+    /// Room to read into without a copy; follow with `received`.
+    pub fn space(&mut self) -> &mut [u8] {
+        self.buffer.space()
+    }
+
+    /// `count` bytes were read into `space`.
+    pub fn received(&mut self, count: usize) {
+        if !matches!(self.state, State::Failed(_)) {
+            self.buffer.filled(count);
+            self.advance();
+        }
+    }
+
+    /// The oldest event not seen yet.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Bytes for the server.
+    pub fn data_to_send(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Why the connection is over.
+    #[must_use]
+    pub const fn error(&self) -> Option<&Error> {
+        if let State::Failed(error) = &self.state { Some(error) } else { None }
+    }
+
+    /// Whether an update has begun and not ended.
+    #[must_use]
+    pub const fn in_update(&self) -> bool {
+        matches!(self.state, State::Update(_))
+    }
+
+    /// Whether the screen holds a part of an update that is not finished, because it is huge, or never will be.
+    #[must_use]
+    pub const fn torn(&self) -> bool {
+        self.torn
+    }
+
+    /// The screen.
+    #[must_use]
+    pub const fn screen(&self) -> &Framebuffer {
+        &self.screen
+    }
+
+    /// Finished updates that drew something.
+    #[must_use]
+    pub const fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// The newest refresh whose pixels are all on the screen.
+    #[must_use]
+    pub const fn generation(&self) -> u64 {
+        self.flow.generation()
+    }
+
+    /// Ask for the whole screen; returns the generation that will hold it.
+    pub fn refresh(&mut self) -> u64 {
+        let in_update = self.in_update();
+        self.flow.refresh(&mut self.screen, in_update, &mut self.out)
+    }
+
+    /// Ask for one pixel, as a sign of life.
+    pub fn probe(&mut self) {
+        self.flow.probe(&mut self.out);
+    }
+
+    /// The one place where failures of any parser end the connection.
+    fn advance(&mut self) {
+        loop {
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    self.state = State::Failed(error);
+                    self.buffer.clear();
+                    self.out.clear();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Deal with one message or a part of it; false when more bytes are needed.
+    fn step(&mut self) -> Result<bool, Error> {
+        match std::mem::replace(&mut self.state, State::Message) {
+            State::Handshake(handshake) => self.handshake(handshake),
+            State::Message => self.message(),
+            State::Update(update) => self.update(update),
+            State::Skip(left) => Ok(self.skip(left)),
+            State::Failed(error) => Err(error),
+        }
+    }
+
+    fn handshake(&mut self, mut handshake: Handshake) -> Result<bool, Error> {
+        let step = handshake.step(self.buffer.pending(), &mut self.out, &self.config.limits)?;
+        let (used, go_on) = match step {
+            Step::More => (0, false),
+            Step::Used(used) => (used, true),
+            Step::Done(used, init) => {
+                self.buffer.consume(used);
+                self.ready(init);
+                return Ok(true);
+            }
+        };
+        self.buffer.consume(used);
+        self.state = State::Handshake(handshake);
+        Ok(go_on)
+    }
+
+    fn ready(&mut self, init: ServerInit) {
+        self.screen = Framebuffer::new(init.width, init.height, 1);
+        client::set_pixel_format(&mut self.out);
+        client::set_encodings(&mut self.out, &self.config.encodings);
+        self.flow.start(self.screen.whole(), &mut self.out);
+        self.events.push_back(Event::Ready(init));
+    }
+
+    fn skip(&mut self, left: usize) -> bool {
+        let count = left.min(self.buffer.pending().len());
+        self.buffer.consume(count);
+        if count < left {
+            self.state = State::Skip(left - count);
+        }
+        count == left
+    }
+
+    fn message(&mut self) -> Result<bool, Error> {
+        let mut bytes = Bytes::new(self.buffer.pending());
+        let Some(number) = bytes.u8() else { return Ok(false) };
+        let done = match number {
+            0 => begin_update(&mut bytes)
+                .map(|count| State::Update(Box::new(Update::new(count, &self.screen)))),
+            1 => colour_map(&mut bytes).map(State::Skip),
+            2 => {
+                // Bells nobody listens for must not pile up.
+                if self.events.back() != Some(&Event::Bell) {
+                    self.events.push_back(Event::Bell);
+                }
+                Some(State::Message)
+            }
+            3 => cut_text(&mut bytes, self.config.limits.cut_text)?.map(State::Skip),
+            150 => {
+                self.flow.end_of_continuous_updates(self.screen.whole(), &mut self.out);
+                Some(State::Message)
+            }
+            248 => {
+                let Some((flags, payload)) = fence(&mut bytes)? else { return Ok(false) };
+                let (payload, used) = (payload.to_vec(), bytes.offset());
+                self.fence(flags, &payload);
+                self.buffer.consume(used);
+                return Ok(true);
+            }
+            other => return Err(Error::Protocol(format!("message type {other} does not exist"))),
+        };
+        let used = bytes.offset();
+        let Some(state) = done else { return Ok(false) };
+        self.buffer.consume(used);
+        self.state = state;
+        Ok(true)
+    }
+
+    fn fence(&mut self, flags: u32, payload: &[u8]) {
+        if flags & client::FENCE_REQUEST == 0 {
+            self.flow.fence_reply(payload, &mut self.screen, &mut self.out);
+        } else {
+            client::fence(&mut self.out, flags & client::FENCE_SUPPORTED, payload);
+            self.flow.server_fence(self.screen.whole(), &mut self.out);
+        }
+    }
+
+    fn update(&mut self, mut update: Box<Update>) -> Result<bool, Error> {
+        update.scan(self.buffer.pending(), &mut self.decoders, &self.config.limits)?;
+        let complete = update.complete();
+        let input = self.buffer.pending();
+        if !complete && input.len() <= self.config.limits.whole_update {
+            self.state = State::Update(update);
+            return Ok(false);
+        }
+        if !complete {
+            update.split_rows(input, &mut self.decoders)?;
+        }
+        let events = &mut self.events;
+        // Until all of it is drawn; for good if that fails.
+        self.torn = true;
+        update.draw(input, &mut self.screen, &mut self.decoders, self.frames + 1, |drawn| {
+            if let Drawn::Cursor(cursor) = drawn {
+                events.push_back(Event::Cursor(cursor));
+            }
+        })?;
+        self.buffer.consume(update.drop_drawn());
+        if complete {
+            self.finish(&update);
+        } else {
+            self.state = State::Update(update);
+        }
+        Ok(complete)
+    }
+
+    fn finish(&mut self, update: &Update) {
+        self.torn = false;
+        if update.resized {
+            self.events.push_back(Event::Resized(self.screen.width(), self.screen.height()));
+            self.flow.resized(self.screen.whole(), &mut self.out);
+        }
+        if update.resized || update.totals.pixels > 0 {
+            self.frames += 1;
+            self.events.push_back(Event::Frame(update.totals));
+        }
+        self.flow.updated(&mut self.screen, &mut self.out);
+    }
+}

@@ -1,0 +1,118 @@
+//! The encodings. Adding one is a file here and a line in `registry`.
+
+use crate::error::{Fault, Reason};
+use crate::framebuffer::Framebuffer;
+use crate::geometry::Rect;
+
+mod copyrect;
+mod hextile;
+mod jpeg;
+mod raw;
+mod rre;
+mod tight;
+mod zlib;
+mod zrle;
+
+/// What a look at the start of a rect's payload says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scan {
+    /// The rect is not whole, nor will it be before there are this many bytes.
+    More(usize),
+    /// As `More`, but that many top rows, in that many bytes, could be decoded on their own.
+    Rows { need: usize, rows: u16, bytes: usize },
+    /// The payload is this long.
+    Whole(usize),
+}
+
+/// How far `scan` has come in a rect whose length is only known by walking it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub tile: usize,
+    pub offset: usize,
+}
+
+/// An encoding, in two phases: is the rect whole, then draw it.
+pub(crate) trait Decoder: Send {
+    /// Find the length of the payload that begins `bytes`; must not trust anything in it.
+    fn scan(&self, bytes: &[u8], rect: Rect, progress: &mut Progress) -> Result<Scan, Fault>;
+
+    /// Draw a whole payload, as `scan` measured it.
+    fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault>;
+}
+
+/// The decoders of one connection, with their streams.
+pub(crate) struct Registry(Vec<(i32, Box<dyn Decoder>)>);
+
+impl Registry {
+    pub fn new() -> Self {
+        Self(vec![
+            (crate::encodings::TIGHT, Box::new(tight::Tight::default()) as Box<dyn Decoder>),
+            (crate::encodings::ZRLE, Box::new(zrle::Zrle::default())),
+            (crate::encodings::RAW, Box::new(raw::Raw)),
+            (crate::encodings::COPY_RECT, Box::new(copyrect::CopyRect)),
+            (crate::encodings::HEXTILE, Box::new(hextile::Hextile)),
+            (crate::encodings::ZLIB, Box::new(zlib::Zlib::default())),
+            (crate::encodings::RRE, Box::new(rre::Rre)),
+        ])
+    }
+
+    pub fn get(&mut self, encoding: i32) -> Option<&mut dyn Decoder> {
+        for (number, decoder) in &mut self.0 {
+            if *number == encoding {
+                return Some(decoder.as_mut());
+            }
+        }
+        None
+    }
+}
+
+/// `Whole` or `More`, for a payload that is known to be `total` bytes long.
+fn sized(bytes: &[u8], total: usize) -> Scan {
+    if bytes.len() < total { Scan::More(total) } else { Scan::Whole(total) }
+}
+
+/// The same for a length that was announced, after `header` bytes, for a rect of `pixels` pixels.
+fn announced(bytes: &[u8], header: usize, length: usize, pixels: usize) -> Result<Scan, Fault> {
+    let most = crate::limits::Limits::rect_bytes(pixels);
+    if length > most {
+        return Err(Reason::TooLong(length as u64, most as u64).at(header));
+    }
+    Ok(sized(bytes, header + length))
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Run one rect through a decoder, as the connection would.
+
+    use super::{Decoder, Progress, Scan};
+    use crate::error::Fault;
+    use crate::framebuffer::Framebuffer;
+    use crate::geometry::Rect;
+
+    /// Scan at every length up to the whole, then decode onto an 80x80 screen.
+    pub fn draw(decoder: &mut dyn Decoder, rect: Rect, payload: &[u8]) -> Result<Framebuffer, Fault> {
+        let mut screen = Framebuffer::new(80, 80, 0);
+        let mut progress = Progress::default();
+        for length in 0..payload.len() {
+            let scan = decoder.scan(&payload[..length], rect, &mut progress)?;
+            assert!(!matches!(scan, Scan::Whole(_)), "whole after {length} of {} bytes", payload.len());
+        }
+        assert_eq!(decoder.scan(payload, rect, &mut progress)?, Scan::Whole(payload.len()));
+        decoder.decode(payload, rect, &mut screen)?;
+        Ok(screen)
+    }
+
+    /// The fault of a payload that must be refused.
+    pub fn fault(decoder: &mut dyn Decoder, rect: Rect, payload: &[u8]) -> String {
+        match draw(decoder, rect, payload) {
+            Ok(_) => panic!("the payload was accepted"),
+            Err(fault) => format!("{} at {}", fault.reason, fault.offset),
+        }
+    }
+
+    /// The pixel at (x, y).
+    pub fn pixel(screen: &Framebuffer, x: usize, y: usize) -> [u8; 3] {
+        let start = (y * usize::from(screen.width()) + x) * 3;
+        screen.pixels()[start..start + 3].try_into().unwrap()
+    }
+}

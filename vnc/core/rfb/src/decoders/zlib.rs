@@ -1,0 +1,71 @@
+//! Zlib (rfbproto 7.7.9): Raw through one zlib stream.
+//!
+//! ```text
+//! | 4      | length        |
+//! | length | deflated data |
+//! ```
+
+use super::{Decoder, Progress, Scan, announced, raw};
+use crate::error::Fault;
+use crate::framebuffer::Framebuffer;
+use crate::geometry::Rect;
+use crate::inflate::{Inflater, Scratch};
+use crate::wire::Bytes;
+
+#[derive(Default)]
+pub(super) struct Zlib {
+    stream: Inflater,
+    scratch: Scratch,
+}
+
+const HEADER: usize = 4 /* length */;
+
+impl Decoder for Zlib {
+    fn scan(&self, bytes: &[u8], rect: Rect, _: &mut Progress) -> Result<Scan, Fault> {
+        match Bytes::new(bytes).u32() {
+            None => Ok(Scan::More(HEADER)),
+            Some(length) => announced(bytes, HEADER, length as usize, rect.area()),
+        }
+    }
+
+    fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
+        let pixels = self
+            .stream
+            .exact(&payload[HEADER..], rect.area() * 4, &mut self.scratch)
+            .map_err(|reason| reason.at(HEADER))?;
+        raw::draw(pixels, rect, screen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decoders::testing::{draw, fault, pixel};
+    use flate2::{Compress, Compression, FlushCompress};
+
+    fn payload(stream: &mut Compress, data: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::with_capacity(1000);
+        stream.compress_vec(data, &mut packed, FlushCompress::Sync).unwrap();
+        [&(packed.len() as u32).to_be_bytes()[..], &packed].concat()
+    }
+
+    #[test]
+    fn the_stream_continues_over_rects() {
+        let (mut compress, mut zlib) = (Compress::new(Compression::fast(), true), Zlib::default());
+        for round in 1..4_u8 {
+            let data = payload(&mut compress, &[round; 4 * 4]);
+            let screen = draw(&mut zlib, Rect::new(1, 1, 2, 2), &data).unwrap();
+            assert_eq!(pixel(&screen, 2, 2), [round; 3]);
+        }
+    }
+
+    #[test]
+    fn wrong_sizes_are_refused() {
+        let rect = Rect::new(1, 1, 2, 2);
+        let data = payload(&mut Compress::new(Compression::fast(), true), &[1; 15]);
+        assert_eq!(fault(&mut Zlib::default(), rect, &data), "15 bytes of data, 16 needed at 4");
+        let data = payload(&mut Compress::new(Compression::fast(), true), &[1; 17]);
+        assert_eq!(fault(&mut Zlib::default(), rect, &data), "at least 1 bytes after the last pixel at 4");
+        assert!(fault(&mut Zlib::default(), rect, &[255; 4]).starts_with("4294967295 bytes announced"));
+    }
+}

@@ -1,0 +1,356 @@
+//! The screen: contiguous RGB, three bytes a pixel, and which parts changed in which frame.
+
+use crate::coverage::Coverage;
+use crate::error::Reason;
+use crate::geometry::{Rect, Tile};
+
+/// Pixels of a damage cell; 64 pixels are 192 bytes, three cache lines of each row.
+const CELL_WIDTH: usize = 64;
+const CELL_HEIGHT: usize = 16;
+
+/// One colour as it lies in the framebuffer.
+pub type Rgb = [u8; 3];
+
+/// The pixels and their damage.
+#[derive(Debug)]
+pub struct Framebuffer {
+    width: u16,
+    height: u16,
+    pixels: Vec<u8>,
+    /// INVARIANT: one entry per cell, row by row; the number of the frame that last touched it.
+    stamps: Vec<u64>,
+    columns: usize,
+    /// The frame this screen came with; whoever is older needs all of it.
+    born: u64,
+    /// The number the frame under construction will get.
+    frame: u64,
+    coverage: Option<Coverage>,
+}
+
+impl Framebuffer {
+    /// A black screen; `frame` is the number of the frame that will draw on it first.
+    #[must_use]
+    pub fn new(width: u16, height: u16, frame: u64) -> Self {
+        let columns = usize::from(width).div_ceil(CELL_WIDTH);
+        let cells = columns * usize::from(height).div_ceil(CELL_HEIGHT);
+        let pixels = vec![0; usize::from(width) * usize::from(height) * 3];
+        Self { width, height, pixels, stamps: vec![0; cells], columns, born: frame, frame, coverage: None }
+    }
+
+    /// Pixels across.
+    #[must_use]
+    pub const fn width(&self) -> u16 {
+        self.width
+    }
+
+    /// Pixels down.
+    #[must_use]
+    pub const fn height(&self) -> u16 {
+        self.height
+    }
+
+    /// The screen as a rect.
+    #[must_use]
+    pub const fn whole(&self) -> Rect {
+        Rect::new(0, 0, self.width, self.height)
+    }
+
+    /// All pixels, row by row, R G B.
+    #[must_use]
+    pub fn pixels(&self) -> &[u8] {
+        &self.pixels
+    }
+
+    /// Start drawing frame number `frame`.
+    pub(crate) const fn begin(&mut self, frame: u64) {
+        self.frame = frame;
+    }
+
+    /// Become a black screen of another size.
+    pub(crate) fn resize(&mut self, width: u16, height: u16) {
+        let waiting = self.coverage.is_some();
+        *self = Self::new(width, height, self.frame);
+        if waiting {
+            self.expect_all();
+        }
+    }
+
+    /// From now on, watch for every pixel to be drawn.
+    pub(crate) fn expect_all(&mut self) {
+        self.coverage = Some(Coverage::new(self.width, self.height));
+    }
+
+    /// Whether every pixel has been drawn since `expect_all`; says so once.
+    pub(crate) fn all_drawn(&mut self) -> bool {
+        self.coverage.take_if(|coverage| coverage.complete()).is_some()
+    }
+
+    fn mark(&mut self, rect: Rect) {
+        if rect.area() == 0 {
+            return;
+        }
+        let (x, y) = (usize::from(rect.x), usize::from(rect.y));
+        let last_column = (x + usize::from(rect.width) - 1) / CELL_WIDTH;
+        let last_row = (y + usize::from(rect.height) - 1) / CELL_HEIGHT;
+        if let Some(coverage) = &mut self.coverage {
+            coverage.add(rect);
+        }
+        for row in y / CELL_HEIGHT..=last_row {
+            let start = row * self.columns;
+            self.stamps[start + x / CELL_WIDTH..=start + last_column].fill(self.frame);
+        }
+    }
+
+    /// The part of the screen a rect may draw on, marked as damaged.
+    pub(crate) fn window(&mut self, rect: Rect) -> Result<Window<'_>, Reason> {
+        if !rect.fits(self.width, self.height) {
+            return Err(Reason::OutsideFramebuffer(self.width, self.height));
+        }
+        self.mark(rect);
+        let stride = usize::from(self.width) * 3;
+        let start = usize::from(rect.y) * stride + usize::from(rect.x) * 3;
+        let pixels = if rect.area() == 0 { &mut [][..] } else { &mut self.pixels[start..] };
+        Ok(Window { pixels, stride, width: usize::from(rect.width), height: usize::from(rect.height) })
+    }
+
+    /// Move `rect`'s pixels from (x, y); source and target may overlap.
+    pub(crate) fn copy(&mut self, x: u16, y: u16, rect: Rect) -> Result<(), Reason> {
+        let source = Rect { x, y, ..rect };
+        if !source.fits(self.width, self.height) {
+            return Err(Reason::SourceOutside(x, y));
+        }
+        if !rect.fits(self.width, self.height) {
+            return Err(Reason::OutsideFramebuffer(self.width, self.height));
+        }
+        self.mark(rect);
+        let stride = usize::from(self.width) * 3;
+        let length = usize::from(rect.width) * 3;
+        let from = usize::from(y) * stride + usize::from(x) * 3;
+        let to = usize::from(rect.y) * stride + usize::from(rect.x) * 3;
+        let mut line = |row: usize| {
+            let start = from + row * stride;
+            self.pixels.copy_within(start..start + length, to + row * stride);
+        };
+        // Downwards moves start at the bottom, so that no source row is overwritten before its turn.
+        if rect.y > y {
+            (0..usize::from(rect.height)).rev().for_each(&mut line);
+        } else {
+            (0..usize::from(rect.height)).for_each(&mut line);
+        }
+        Ok(())
+    }
+
+    /// Copy into `out` (same size) all that was drawn after frame `since`; returns the bytes copied.
+    ///
+    /// # Panics
+    /// If `out` has another size.
+    pub fn copy_damage(&self, since: u64, out: &mut [u8]) -> usize {
+        assert_eq!(out.len(), self.pixels.len());
+        if since < self.born {
+            out.copy_from_slice(&self.pixels);
+            return out.len();
+        }
+        let mut copied = 0;
+        for (row, stamps) in self.stamps.chunks_exact(self.columns.max(1)).enumerate() {
+            let mut column = 0;
+            while column < stamps.len() {
+                let run = stamps[column..].iter().take_while(|&&stamp| stamp > since).count();
+                copied += self.copy_cells(row, column, run, out);
+                column += run + 1;
+            }
+        }
+        copied
+    }
+
+    fn copy_cells(&self, row: usize, column: usize, run: usize, out: &mut [u8]) -> usize {
+        if run == 0 {
+            return 0;
+        }
+        let stride = usize::from(self.width) * 3;
+        let (top, bottom) = (row * CELL_HEIGHT, ((row + 1) * CELL_HEIGHT).min(usize::from(self.height)));
+        let left = column * CELL_WIDTH * 3;
+        let length = (run * CELL_WIDTH * 3).min(stride - left);
+        if length == stride {
+            out[top * stride..bottom * stride].copy_from_slice(&self.pixels[top * stride..bottom * stride]);
+        } else {
+            for start in (top..bottom).map(|y| y * stride + left) {
+                out[start..start + length].copy_from_slice(&self.pixels[start..start + length]);
+            }
+        }
+        length * (bottom - top)
+    }
+}
+
+/// A rect of the framebuffer in its own coordinates.
+pub(crate) struct Window<'a> {
+    /// From the first pixel of the rect to the end of the screen.
+    pixels: &'a mut [u8],
+    stride: usize,
+    pub width: usize,
+    pub height: usize,
+}
+
+impl Window<'_> {
+    /// The rows of a part of the window; `tile` was cut from this rect, so it lies inside.
+    #[inline]
+    pub fn rows(&mut self, tile: Tile) -> impl Iterator<Item = &mut [u8]> {
+        let skip = if tile.area() == 0 { self.pixels.len() } else { tile.y * self.stride + tile.x * 3 };
+        let count = if tile.area() == 0 { 0 } else { tile.height };
+        self.pixels[skip..]
+            .chunks_mut(self.stride.max(1))
+            .take(count)
+            .map(move |row| &mut row[..tile.width * 3])
+    }
+
+    /// All rows.
+    #[inline]
+    pub fn all_rows(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.rows(self.tile())
+    }
+
+    /// The whole window as a tile.
+    pub const fn tile(&self) -> Tile {
+        Tile { x: 0, y: 0, width: self.width, height: self.height }
+    }
+
+    /// Paint a small part in one colour.
+    #[inline]
+    pub fn dab(&mut self, tile: Tile, dab: Dab) {
+        let mut start = tile.y * self.stride + tile.x * 3;
+        for _ in 0..tile.height {
+            dab.paint(&mut self.pixels[start..start + tile.width * 3]);
+            start += self.stride;
+        }
+    }
+
+    /// Paint a part in one colour.
+    #[inline]
+    pub fn fill(&mut self, tile: Tile, colour: Rgb) {
+        let brush = Brush::new(colour);
+        let mut start = tile.y * self.stride + tile.x * 3;
+        for _ in 0..if tile.width > 0 { tile.height } else { 0 } {
+            brush.paint(&mut self.pixels[start..start + tile.width * 3]);
+            start += self.stride;
+        }
+    }
+}
+
+/// Sixteen pixels of one colour, to paint rows with wide stores.
+pub(crate) struct Brush(pub [u8; 48]);
+
+impl Brush {
+    #[inline]
+    pub fn new(colour: Rgb) -> Self {
+        let Dab(dab) = Dab::new(colour);
+        let mut pattern = [0; 48];
+        for four in pattern.as_chunks_mut::<12>().0 {
+            *four = dab;
+        }
+        Self(pattern)
+    }
+
+    #[inline]
+    pub fn paint(&self, row: &mut [u8]) {
+        let (chunks, rest) = row.as_chunks_mut::<48>();
+        for chunk in chunks {
+            *chunk = self.0;
+        }
+        for pixel in rest.as_chunks_mut::<3>().0 {
+            *pixel = [self.0[0], self.0[1], self.0[2]];
+        }
+    }
+}
+
+/// Four pixels of one colour, for the short rows of subrects and runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Dab(pub [u8; 12]);
+
+impl Dab {
+    #[inline]
+    pub const fn new([r, g, b]: Rgb) -> Self {
+        Self([r, g, b, r, g, b, r, g, b, r, g, b])
+    }
+
+    /// Copies of known size are a move or two each, where a slice of any size would be a call.
+    #[inline]
+    fn paint(self, row: &mut [u8]) {
+        let (fours, tail) = row.as_chunks_mut::<12>();
+        for four in fours {
+            *four = self.0;
+        }
+        match tail.len() {
+            3 => tail.copy_from_slice(&self.0[..3]),
+            6 => tail.copy_from_slice(&self.0[..6]),
+            9 => tail.copy_from_slice(&self.0[..9]),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(width: u16, height: u16) -> Framebuffer {
+        let mut screen = Framebuffer::new(width, height, 0);
+        for (i, pixel) in screen.pixels.chunks_exact_mut(3).enumerate() {
+            pixel.fill(i as u8);
+        }
+        screen
+    }
+
+    #[test]
+    fn copies_overlap_in_every_direction() {
+        for (dx, dy) in [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)] {
+            let before = numbered(8, 8);
+            let mut screen = numbered(8, 8);
+            let to = Rect::new((2 + dx) as u16, (2 + dy) as u16, 4, 4);
+            screen.copy(2, 2, to).unwrap();
+            for y in 0..4_usize {
+                for x in 0..4_usize {
+                    let target = ((usize::from(to.y) + y) * 8 + usize::from(to.x) + x) * 3;
+                    let source = ((2 + y) * 8 + 2 + x) * 3;
+                    assert_eq!(screen.pixels[target], before.pixels[source], "shift {dx},{dy} at {x},{y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_copy_source_outside_is_refused() {
+        let mut screen = Framebuffer::new(8, 8, 0);
+        assert_eq!(screen.copy(6, 0, Rect::new(0, 0, 4, 4)), Err(Reason::SourceOutside(6, 0)));
+        assert_eq!(screen.copy(0, 65_535, Rect::new(0, 0, 4, 4)), Err(Reason::SourceOutside(0, 65_535)));
+    }
+
+    #[test]
+    fn only_damage_is_copied() {
+        let mut screen = Framebuffer::new(200, 40, 0);
+        let mut out = vec![7; screen.pixels().len()];
+        assert_eq!(screen.copy_damage(0, &mut out), 0);
+        screen.begin(1);
+        let rect = Rect::new(190, 30, 10, 10);
+        screen.window(rect).unwrap().fill(Tile { x: 0, y: 0, width: 10, height: 10 }, [1, 2, 3]);
+        // The cell at the corner is 8 pixels wide (200 - 3 * 64), so the rect touches two columns.
+        assert_eq!(screen.copy_damage(0, &mut out), (64 + 8) * 3 * (16 + 8));
+        assert_eq!(out[0], 7);
+        assert_eq!(&out[out.len() - 3..], &[1, 2, 3]);
+        assert_eq!(screen.copy_damage(1, &mut out), 0);
+        screen.expect_all();
+        assert!(screen.window(Rect::new(0, 0, 199, 40)).is_ok());
+        assert!(!screen.all_drawn());
+        screen.resize(20, 20);
+        assert!(screen.window(Rect::new(0, 0, 20, 19)).is_ok());
+        assert!(!screen.all_drawn());
+        screen.copy(0, 0, Rect::new(0, 1, 20, 19)).unwrap();
+        assert!(screen.all_drawn());
+    }
+
+    #[test]
+    fn a_window_outside_is_refused() {
+        let mut screen = Framebuffer::new(8, 8, 0);
+        assert!(screen.window(Rect::new(8, 8, 0, 0)).is_ok());
+        assert!(screen.window(Rect::new(8, 0, 1, 1)).is_err());
+        assert!(screen.window(Rect::new(0, 7, 8, 2)).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! A rectangle on the screen, always in the order x, y, width, height.
+
+use std::fmt;
+
+/// The header fields of a rect (RFC 6143 7.6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rect {
+    /// Pixels from the left edge.
+    pub x: u16,
+    /// Pixels from the top edge.
+    pub y: u16,
+    /// Pixels.
+    pub width: u16,
+    /// Pixels.
+    pub height: u16,
+}
+
+impl Rect {
+    /// A rect from its four numbers.
+    #[must_use]
+    pub const fn new(x: u16, y: u16, width: u16, height: u16) -> Self {
+        Self { x, y, width, height }
+    }
+
+    /// Pixels in it; cannot overflow, both sides are 16 bits.
+    #[must_use]
+    pub const fn area(self) -> usize {
+        self.width as usize * self.height as usize
+    }
+
+    /// Whether all of it lies in a `width` by `height` screen; edges are compared, not areas.
+    #[must_use]
+    pub const fn fits(self, width: u16, height: u16) -> bool {
+        self.x as u32 + self.width as u32 <= width as u32
+            && self.y as u32 + self.height as u32 <= height as u32
+    }
+
+    /// Tiles of at most `side` pixels, left to right and top to bottom, relative to the rect.
+    pub(crate) fn tiles(self, side: usize) -> impl Iterator<Item = Tile> {
+        let (width, height) = (self.width as usize, self.height as usize);
+        (0..height).step_by(side).flat_map(move |y| {
+            (0..width).step_by(side).map(move |x| Tile {
+                x,
+                y,
+                width: side.min(width - x),
+                height: side.min(height - y),
+            })
+        })
+    }
+}
+
+impl fmt::Display for Rect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}+{}+{}", self.width, self.height, self.x, self.y)
+    }
+}
+
+/// A part of a rect, in coordinates relative to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tile {
+    pub x: usize,
+    pub y: usize,
+    pub width: usize,
+    pub height: usize,
+}
+
+impl Tile {
+    pub const fn area(self) -> usize {
+        self.width * self.height
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_compared_without_overflow() {
+        assert!(Rect::new(0, 0, 800, 600).fits(800, 600));
+        assert!(!Rect::new(1, 0, 800, 600).fits(800, 600));
+        assert!(!Rect::new(65_535, 0, 65_535, 1).fits(800, 600));
+        assert!(!Rect::new(0, 65_535, 1, 2).fits(800, 600));
+    }
+
+    #[test]
+    fn tiles_at_the_edges_are_cut() {
+        let tiles: Vec<_> = Rect::new(9, 9, 20, 17).tiles(16).collect();
+        assert_eq!(tiles.len(), 4);
+        assert_eq!(tiles[3], Tile { x: 16, y: 16, width: 4, height: 1 });
+        assert_eq!(Rect::new(0, 0, 0, 17).tiles(16).count(), 0);
+    }
+}

@@ -1,0 +1,249 @@
+//! From the greeting to `ServerInit` (RFC 6143 7.1 to 7.3).
+//!
+//! ```text
+//! Greeting ─ 3.3 ──→ Type ─────────────┐
+//!    └────── 3.7+ ─→ Types ┬ None ─────┤ (3.8: SecurityResult)
+//!                          └ VncAuth → Challenge → SecurityResult → Init → done
+//! any refusal → Reason → error
+//! ```
+
+use crate::auth;
+use crate::error::{Error, clean_text};
+use crate::limits::{HARD_SIDE, Limits};
+use crate::wire::Bytes;
+
+const NONE: u8 = 1;
+const VNC_AUTH: u8 = 2;
+
+/// What the server says about its screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerInit {
+    /// Pixels across.
+    pub width: u16,
+    /// Pixels down.
+    pub height: u16,
+    /// The desktop's name, without control characters.
+    pub name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Version {
+    V33,
+    V37,
+    V38,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Greeting,
+    Type,
+    Types,
+    Challenge,
+    SecurityResult,
+    Reason(Refusal),
+    Init,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Refusal {
+    Connection,
+    Authentication,
+}
+
+pub(crate) enum Step {
+    /// Nothing more can be done with these bytes.
+    More,
+    /// So many bytes are done with; go on.
+    Used(usize),
+    Done(usize, ServerInit),
+}
+
+pub(crate) struct Handshake {
+    state: State,
+    version: Version,
+    password: Option<Vec<u8>>,
+}
+
+impl Handshake {
+    pub const fn new(password: Option<Vec<u8>>) -> Self {
+        Self { state: State::Greeting, version: Version::V38, password }
+    }
+
+    /// Deal with the message that begins `input`.
+    pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>, limits: &Limits) -> Result<Step, Error> {
+        let mut bytes = Bytes::new(input);
+        let next = match self.state {
+            State::Greeting => self.greeting(input, &mut bytes, out)?,
+            State::Type => self.security_type(&mut bytes, out)?,
+            State::Types => self.security_types(&mut bytes, out)?,
+            State::Challenge => self.challenge(&mut bytes, out),
+            State::SecurityResult => self.security_result(&mut bytes, out)?,
+            State::Reason(refusal) => refused(refusal, &mut bytes, limits)?,
+            State::Init => {
+                return Ok(server_init(&mut bytes, limits)?
+                    .map_or(Step::More, |init| Step::Done(bytes.offset(), init)));
+            }
+        };
+        Ok(match next {
+            None => Step::More,
+            Some(state) => {
+                self.state = state;
+                Step::Used(bytes.offset())
+            }
+        })
+    }
+
+    // RFC 6143 7.1.1: "RFB xxx.yyy\n"
+    fn greeting(
+        &mut self,
+        input: &[u8],
+        bytes: &mut Bytes<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<State>, Error> {
+        let start = &input[..input.len().min(4)];
+        if !b"RFB ".starts_with(start) {
+            return Err(Error::NotRfb(clean_text(&input[..input.len().min(40)])));
+        }
+        let Some(greeting) = bytes.array::<12>() else { return Ok(None) };
+        let (major, minor) =
+            version_numbers(&greeting).ok_or_else(|| Error::NotRfb(clean_text(&greeting)))?;
+        self.version = match (major, minor) {
+            (0..=2, _) | (3, 0..=2) => return Err(Error::Version(major, minor)),
+            (3, 7) => Version::V37,
+            // Apple's 3.889 and the 4.x, 5.x of RealVNC speak 3.8.
+            (3, 8..) | (4.., _) => Version::V38,
+            // Anything odd in between is to be treated as 3.3.
+            (3, _) => Version::V33,
+        };
+        let (answer, next) = match self.version {
+            Version::V33 => (b"RFB 003.003\n", State::Type),
+            Version::V37 => (b"RFB 003.007\n", State::Types),
+            Version::V38 => (b"RFB 003.008\n", State::Types),
+        };
+        out.extend(answer);
+        Ok(Some(next))
+    }
+
+    // RFC 6143 7.1.2, version 3.3: the server decides.
+    fn security_type(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Result<Option<State>, Error> {
+        let Some(number) = bytes.u32() else { return Ok(None) };
+        if number == 0 {
+            return Ok(Some(State::Reason(Refusal::Connection)));
+        }
+        let offered = u8::try_from(number).unwrap_or(u8::MAX);
+        Ok(Some(self.begin(self.choose(&[offered])?, out)))
+    }
+
+    // RFC 6143 7.1.2
+    fn security_types(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Result<Option<State>, Error> {
+        let Some(count) = bytes.u8() else { return Ok(None) };
+        if count == 0 {
+            return Ok(Some(State::Reason(Refusal::Connection)));
+        }
+        let Some(offered) = bytes.take(count.into()) else { return Ok(None) };
+        let chosen = self.choose(offered)?;
+        out.push(chosen);
+        Ok(Some(self.begin(chosen, out)))
+    }
+
+    /// The policy: with a password only `VncAuth` will do, without one only None can be done.
+    fn choose(&self, offered: &[u8]) -> Result<u8, Error> {
+        let (wanted, missing) = match self.password {
+            Some(_) => (VNC_AUTH, "a password is configured, but the server does not ask for one"),
+            None => (NONE, "the server asks for credentials, and none are configured"),
+        };
+        if offered.contains(&wanted) {
+            return Ok(wanted);
+        }
+        Err(Error::Policy(format!("{missing} (security types {offered:?})")))
+    }
+
+    fn begin(&self, security_type: u8, out: &mut Vec<u8>) -> State {
+        match (security_type, self.version) {
+            (VNC_AUTH, _) => State::Challenge,
+            (_, Version::V38) => State::SecurityResult,
+            _ => client_init(out),
+        }
+    }
+
+    // RFC 6143 7.2.2
+    fn challenge(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Option<State> {
+        let challenge = bytes.array::<16>()?;
+        out.extend(auth::response(self.password.as_deref().unwrap_or_default(), challenge));
+        Some(State::SecurityResult)
+    }
+
+    // RFC 6143 7.1.3
+    fn security_result(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Result<Option<State>, Error> {
+        let Some(result) = bytes.u32() else { return Ok(None) };
+        match result {
+            0 => Ok(Some(client_init(out))),
+            1.. if self.version == Version::V38 => Ok(Some(State::Reason(Refusal::Authentication))),
+            2 => Err(Error::TooManyFailures("too many attempts".into())),
+            code => Err(Error::AuthFailed(format!("result {code}"))),
+        }
+    }
+}
+
+fn version_numbers(greeting: &[u8; 12]) -> Option<(u16, u16)> {
+    let text = std::str::from_utf8(greeting).ok()?.strip_prefix("RFB ")?.strip_suffix('\n')?;
+    let (major, minor) = text.split_once('.')?;
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok())?;
+    Some((digits(major)?, digits(minor)?))
+}
+
+// RFC 6143 7.3.1: shared, always; anything else throws everybody else out.
+fn client_init(out: &mut Vec<u8>) -> State {
+    out.push(1);
+    State::Init
+}
+
+fn text<'a>(bytes: &mut Bytes<'a>, what: &'static str, limits: &Limits) -> Result<Option<&'a [u8]>, Error> {
+    let Some(length) = bytes.u32() else { return Ok(None) };
+    if length as usize > limits.text {
+        return Err(Error::Limit { what, size: length.into(), limit: limits.text as u64 });
+    }
+    Ok(bytes.take(length as usize))
+}
+
+fn refused(refusal: Refusal, bytes: &mut Bytes<'_>, limits: &Limits) -> Result<Option<State>, Error> {
+    let Some(reason) = text(bytes, "reason text", limits)? else { return Ok(None) };
+    let reason = clean_text(reason);
+    // TigerVNC's blacklist and its kin have no number of their own.
+    if reason.to_ascii_lowercase().contains("too many") {
+        return Err(Error::TooManyFailures(reason));
+    }
+    Err(match refusal {
+        Refusal::Connection => Error::Refused(reason),
+        Refusal::Authentication => Error::AuthFailed(reason),
+    })
+}
+
+/// Refuse screens that are empty or over the limits.
+pub(crate) fn check_size(width: u16, height: u16, limits: &Limits) -> Result<(), Error> {
+    for (what, size, limit) in [
+        ("framebuffer width", width, limits.framebuffer_width.min(HARD_SIDE)),
+        ("framebuffer height", height, limits.framebuffer_height.min(HARD_SIDE)),
+    ] {
+        if size > limit {
+            return Err(Error::Limit { what, size: size.into(), limit: limit.into() });
+        }
+    }
+    if width == 0 || height == 0 {
+        return Err(Error::Protocol(format!("framebuffer of {width}x{height} pixels")));
+    }
+    Ok(())
+}
+
+// RFC 6143 7.3.2
+//
+// | 2 width | 2 height | 16 pixel format, not used: we set our own | 4 length | name |
+fn server_init(bytes: &mut Bytes<'_>, limits: &Limits) -> Result<Option<ServerInit>, Error> {
+    let (Some(width), Some(height)) = (bytes.u16(), bytes.u16()) else { return Ok(None) };
+    check_size(width, height, limits)?;
+    if bytes.take(16).is_none() {
+        return Ok(None);
+    }
+    let name = text(bytes, "desktop name", limits)?;
+    Ok(name.map(|name| ServerInit { width, height, name: clean_text(name) }))
+}
