@@ -1,0 +1,177 @@
+"""One client in a process of its own: `python -m benchmarks.clients NAME PORT UPDATES [REMOTES [SECONDS]]`.
+
+Joins a replay and prints, as JSON, the CPU time (user and system, of all threads) and the time it took from the first
+update to number UPDATES, and how much memory a connection took. With SECONDS it ends after so long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import resource
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vnc import portable
+from vnc.session import Connect, Session, Timeouts, VNCAddress
+
+PATIENT = Timeouts(probe_interval=600.0, update=600.0)
+
+
+class Usage(msgspec.Struct):
+    """What a client took, from its first update on."""
+
+    updates: int
+    cpu: float
+    seconds: float
+    rss: int
+    """Bytes, a connection."""
+
+
+class Meter:
+    """Looks at the clocks of this process."""
+
+    def __init__(self, remotes: int = 1) -> None:
+        self._remotes = remotes
+        self._resident = _rss()
+        self._began = self._cpu = 0.0
+        self._updates = 0
+
+    def begin(self, updates: int) -> None:
+        self._began, self._cpu, self._updates = time.monotonic(), _cpu(), updates
+
+    def usage(self, updates: int) -> Usage:
+        resident = (_rss() - self._resident) // self._remotes
+        return Usage(updates - self._updates, _cpu() - self._cpu, time.monotonic() - self._began, resident)
+
+
+def _cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _rss() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+class _Sessions:
+    """Some sessions of one of our drivers; `take` copies each frame out, as an agent's step does."""
+
+    def __init__(self, take: bool) -> None:
+        self.sessions: list[Session] = []
+        self._frames: list[np.ndarray] = []
+        self._take = take
+        self._wanted = 0
+        self._waiting: set[int] = set()
+        self._done: asyncio.Future[None] | None = None
+
+    async def open(self, connect: Connect, address: VNCAddress, remotes: int) -> None:
+        for index in range(remotes):
+            on_change = functools.partial(self._changed, index)
+            self.sessions.append(await connect(address, on_change=on_change, timeouts=PATIENT))
+        if self._take:
+            self._frames = [np.zeros(session.shape, np.uint8) for session in self.sessions]
+
+    @property
+    def updates(self) -> int:
+        return sum(session.frames for session in self.sessions)
+
+    async def until(self, frames: int, seconds: float = 0.0) -> None:
+        """Wait until each session has had so many frames, or, if not 0, so many seconds have passed."""
+        loop = asyncio.get_running_loop()
+        self._wanted, self._done = frames, loop.create_future()
+        self._waiting = {index for index, session in enumerate(self.sessions) if session.frames < frames}
+        timer = loop.call_later(seconds, self._finish) if seconds else None
+        if self._waiting:
+            await self._done
+        if timer is not None:
+            timer.cancel()
+
+    def _changed(self, index: int) -> None:
+        if index >= len(self.sessions):
+            return  # it is being opened
+        session = self.sessions[index]
+        if session.error is not None:
+            self._finish(session.error)
+        if self._frames:
+            session.take(self._frames[index])
+        if session.frames >= self._wanted:
+            self._waiting.discard(index)
+            if not self._waiting:
+                self._finish()
+
+    def _finish(self, error: Exception | None = None) -> None:
+        if self._done is None or self._done.done():
+            return
+        if error is None:
+            self._done.set_result(None)
+        else:
+            self._done.set_exception(error)
+
+
+async def _ours(
+    connect: Connect, take: bool, port: int, updates: int, remotes: int = 1, seconds: float = 0.0
+) -> Usage:
+    meter = Meter(remotes)
+    held = _Sessions(take)
+    await held.open(connect, VNCAddress("127.0.0.1", port), remotes)
+    await held.until(1)
+    meter.begin(held.updates)
+    await held.until(updates, seconds)
+    usage = meter.usage(held.updates)
+    for session in held.sessions:
+        await session.close()
+    return usage
+
+
+def _native(take: bool) -> Callable[..., Awaitable[Usage]]:
+    from vnc import native
+
+    return functools.partial(_ours, native.connect, take)
+
+
+async def _asyncvnc(port: int, updates: int, remotes: int = 1, seconds: float = 0.0) -> Usage:
+    import asyncvnc
+
+    meter = Meter()
+    async with asyncvnc.connect("127.0.0.1", port) as client:
+        for number in range(updates):
+            client.video.refresh()
+            await client.read()
+            if number == 0:
+                meter.begin(1)
+        return meter.usage(updates)
+
+
+async def _portable(*arguments: float) -> Usage:
+    return await _ours(portable.connect, False, *arguments)
+
+
+_CLIENTS: dict[str, Callable[[], Callable[..., Awaitable[Usage]]]] = {
+    "native": lambda: _native(take=False),
+    "native+take": lambda: _native(take=True),
+    "portable": lambda: _portable,
+    "asyncvnc": lambda: _asyncvnc,
+}
+
+
+def main() -> None:
+    name, port, updates, *rest = sys.argv[1:]
+    if name == "vncdotool":
+        from benchmarks.vncdotool_client import run
+
+        usage = run(int(port), int(updates))
+    else:
+        numbers = [convert(text) for convert, text in zip((int, float), rest, strict=False)]
+        usage = asyncio.run(_CLIENTS[name]()(int(port), int(updates), *numbers))
+    print(msgspec.json.encode(usage).decode(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

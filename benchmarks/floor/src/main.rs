@@ -1,0 +1,146 @@
+//! The floor under every client: read each update from the socket, inflate what is deflated in it, decode its JPEG
+//! images, write as many pixels as it draws. Nothing is looked at, checked or laid out.
+//!
+//! usage: floor PORT UPDATES PLAN; the plan, made by `benchmarks/floor.py`, says per update how long it is and what is
+//! in it (numbers are u32, little endian): its bytes, its pixels, a count, and so often stream, fresh, start, end.
+//! Prints what `benchmarks/clients.py` prints.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Instant;
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+struct Payload {
+    stream: Option<usize>,
+    fresh: bool,
+    start: usize,
+    end: usize,
+}
+
+struct Update {
+    bytes: usize,
+    pixels: usize,
+    payloads: Vec<Payload>,
+}
+
+fn plan(path: &str) -> Outcome<Vec<Update>> {
+    let bytes = std::fs::read(path)?;
+    let mut numbers = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()) as usize);
+    let mut updates = Vec::new();
+    while let Some(bytes) = numbers.next() {
+        let mut next = || numbers.next().ok_or("the plan is cut short");
+        let (pixels, count) = (next()?, next()?);
+        let mut payloads = Vec::new();
+        for _ in 0..count {
+            let stream = Some(next()?).filter(|&stream| stream < 6);
+            payloads.push(Payload { stream, fresh: next()? != 0, start: next()?, end: next()? });
+        }
+        updates.push(Update { bytes, pixels, payloads });
+    }
+    Ok(updates)
+}
+
+/// Join a server without a password, as RFB 3.8.
+fn join(port: u16) -> Outcome<TcpStream> {
+    let mut socket = TcpStream::connect(("127.0.0.1", port))?;
+    socket.set_nodelay(true)?;
+    let skip = |socket: &mut TcpStream, count: usize| -> Outcome<Vec<u8>> {
+        let mut bytes = vec![0; count];
+        socket.read_exact(&mut bytes)?;
+        Ok(bytes)
+    };
+    skip(&mut socket, 12)?;
+    socket.write_all(b"RFB 003.008\n")?;
+    skip(&mut socket, 2)?;
+    socket.write_all(&[1])?;
+    skip(&mut socket, 4)?;
+    socket.write_all(&[1])?;
+    let init = skip(&mut socket, 24)?;
+    skip(&mut socket, u32::from_be_bytes(init[20..].try_into()?) as usize)?;
+    let encodings = [0_i32, 1, 2, 5, 6, 7, 16, -224, -223, -239];
+    let mut message = vec![2, 0, 0, encodings.len() as u8];
+    message.extend(encodings.iter().flat_map(|encoding| encoding.to_be_bytes()));
+    socket.write_all(&message)?;
+    Ok(socket)
+}
+
+fn inflate(stream: &mut Decompress, mut input: &[u8], out: &mut [u8]) -> Outcome<()> {
+    loop {
+        let (before, after) = (stream.total_in(), stream.total_out());
+        let status = stream.decompress(input, out, FlushDecompress::Sync)?;
+        input = &input[(stream.total_in() - before) as usize..];
+        let full = (stream.total_out() - after) as usize == out.len();
+        if status == Status::StreamEnd || (input.is_empty() && !full) {
+            return Ok(());
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn decode_jpeg(data: *const u8, size: usize, out: *mut u8, room: usize) -> i32;
+}
+
+fn decode(data: &[u8], out: &mut [u8]) -> Outcome<()> {
+    // SAFETY: the shim reads `size` bytes and writes at most `room`.
+    let failed = unsafe { decode_jpeg(data.as_ptr(), data.len(), out.as_mut_ptr(), out.len()) };
+    if failed == 0 { Ok(()) } else { Err("an image larger than its screen".into()) }
+}
+
+/// User and system time of this process, in seconds.
+fn cpu() -> f64 {
+    // SAFETY: getrusage fills in the whole structure.
+    let usage = unsafe {
+        let mut usage = std::mem::zeroed::<libc::rusage>();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, port, count, path] = &arguments[..] else { return Err("usage: floor PORT UPDATES PLAN".into()) };
+    let count: usize = count.parse()?;
+    let updates = plan(path)?;
+    let mut socket = join(port.parse()?)?;
+    let mut streams: Vec<Decompress> = (0..6).map(|_| Decompress::new(true)).collect();
+    let largest = updates.iter().map(|update| update.bytes).max().unwrap_or(0);
+    let most = updates.iter().map(|update| update.pixels).max().unwrap_or(0);
+    let (mut message, mut scratch) = (vec![1; largest], vec![1; 4 * most + (1 << 20)]);
+    let mut screen = vec![0_u8; 3 * most];
+    let mut mark = (0.0, Instant::now());
+    for (number, update) in updates.iter().take(count).enumerate() {
+        let request = [3, u8::from(number > 0), 0, 0, 0, 0, 4, 0, 3, 0];
+        socket.write_all(&request)?;
+        socket.read_exact(&mut message[..update.bytes])?;
+        for payload in &update.payloads {
+            let data = &message[payload.start..payload.end];
+            match payload.stream {
+                None => decode(data, &mut scratch)?,
+                Some(stream) => {
+                    if payload.fresh {
+                        streams[stream].reset(true);
+                    }
+                    inflate(&mut streams[stream], data, &mut scratch)?;
+                }
+            }
+        }
+        let size = 3 * update.pixels;
+        screen[..size].copy_from_slice(std::hint::black_box(&scratch[..size]));
+        std::hint::black_box(&screen);
+        if number == 0 {
+            mark = (cpu(), Instant::now());
+        }
+    }
+    println!(
+        "{{\"updates\": {}, \"cpu\": {}, \"seconds\": {}, \"rss\": 0}}",
+        count - 1,
+        cpu() - mark.0,
+        mark.1.elapsed().as_secs_f64()
+    );
+    Ok(())
+}

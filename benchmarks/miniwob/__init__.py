@@ -1,0 +1,1 @@
+"""MiniWoB++ from inside: does every page begin, and does it pay for the right thing?"""

@@ -1,0 +1,42 @@
+"""A replay server in a process of its own, so that only the client's CPU time is the client's."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vnc.capture import read_capture
+from vnc.capture_replay import ReplayServer
+
+
+@contextmanager
+def replaying(path: Path, speed: float | None = None, repeat: bool = False) -> Iterator[int]:
+    """Serve a capture, as fast as it is asked for or at a pace; yields the port."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.replaying", str(path), str(speed), str(int(repeat))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        yield int(process.stdout.readline())
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        process.wait()
+
+
+async def _main(path: str, speed: str, repeat: str) -> None:
+    pace = None if speed == "None" else float(speed)
+    server = ReplayServer(read_capture(Path(path)), speed=pace, repeat=repeat == "1")
+    await server.start()
+    print(server.port, flush=True)
+    await asyncio.to_thread(sys.stdin.read)  # until our parent hangs up
+    await server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(*sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""A real Xvnc for the time of a measurement."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from benchmarks.workloads.names import HEIGHT, WIDTH
+from vnc.session import VNCAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    display: str
+    address: VNCAddress
+
+
+@contextmanager
+def xvnc() -> Iterator[Screen]:
+    """Start Xvnc as our images do, on the loopback and without a password; end it with the block."""
+    port = _free_port()
+    server = subprocess.Popen(
+        [
+            "Xvnc", "-displayfd", "1", "-geometry", f"{WIDTH}x{HEIGHT}", "-depth", "24", "-FrameRate=60", "-localhost",
+            "-AlwaysShared", "-UseBlacklist=0", "-SecurityTypes=None", "-rfbport", str(port), "-AcceptSetDesktopSize=0",
+            "-SendCutText=0", "-AcceptCutText=0", "-RawKeyboard=1", "-nolisten", "tcp", "-noreset",
+        ],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        number = server.stdout.readline().decode().strip()
+        if not number:
+            raise RuntimeError(f"Xvnc ended with status {server.wait()}")
+        yield Screen(f":{number}", VNCAddress("127.0.0.1", port))
+    finally:
+        _end(server)
+
+
+@contextmanager
+def program(screen: Screen, *command: str, **options: object) -> Iterator[subprocess.Popen]:
+    """Run a program on the screen; end it with the block."""
+    environment = os.environ | {"DISPLAY": screen.display}
+    process = subprocess.Popen(command, env=environment, **options)
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def workload(screen: Screen, name: str):
+    return program(screen, sys.executable, "-m", "benchmarks.workloads", name)
+
+
+def _end(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
