@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test lint bench system clean
+.PHONY: run test test-docker test-rust lint lint-rust bench system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -11,11 +11,24 @@ run: .venv/.run
 test: .venv/.dev system
 	$(BIN)/python -m pytest
 
+# Needs a Docker daemon (or Podman's); .ci/docker provides one, and the image to build on.
+test-docker: .venv/.dev
+	$(BIN)/universe-client build
+	$(BIN)/python -m pytest -m docker tests/docker
+
 lint: .venv/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The Rust core. It needs cargo, a C compiler and cmake (for zlib-ng).
+test-rust:
+	cd vnc/core && cargo test --quiet --locked -p rfb
+
+lint-rust: .venv/.dev
+	cd vnc/core && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(BIN)/python -m mypy.stubtest vnc._core
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

@@ -21,12 +21,12 @@ QUICKLY: dict[str, Any] = {
 
 
 @pytest.fixture
-def open_gym() -> Iterator[Callable[..., Any]]:
-    """Open vector faces (or `face=GymEnv`) over remotes or a provider; closed at the end."""
+def open_gym(driver: str) -> Iterator[Callable[..., Any]]:
+    """Open vector faces (or `face=GymEnv`) over remotes or a provider; closed at the end; on every driver."""
     opened: list[GymVectorEnv | GymEnv] = []
 
     def open_one(*remotes: Any, face: Any = GymVectorEnv, **options: Any) -> Any:
-        opened.append(face(None, provider(*remotes), **(QUICKLY | options)))
+        opened.append(face(None, provider(*remotes), **(QUICKLY | {"driver": driver} | options)))
         return opened[-1]
 
     yield open_one
@@ -60,3 +60,14 @@ def step_until(env: Any, condition: Callable[[Any], bool], timeout: float = 10.0
 
 def any_done(result: Any) -> bool:
     return bool((result[2] | result[3]).any())
+
+
+def new_value(row: int, value: int) -> Callable[[Any], bool]:
+    """The condition that a row shows this value."""
+    return lambda result: values(result[0])[row] == value
+
+
+@pytest.fixture
+def three(scripted: Callable[..., Any]) -> list[Any]:
+    """Three scripted remotes."""
+    return [scripted() for _ in range(3)]

@@ -1,0 +1,288 @@
+"""A checker for Gymnasium vector environments, ours and anybody's: `gymnasium.utils.env_checker` for batches."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+_BATCH = ("num_envs", "observation_space", "action_space", "single_observation_space", "single_action_space")
+_RESULTS = ("observations", "rewards", "terminations", "truncations", "infos")
+
+
+class VectorEnvError(AssertionError):
+    """An environment does not keep the contract of `gymnasium.vector.VectorEnv`; the message says in what."""
+
+
+def check_vector_env(
+    env: gymnasium.vector.VectorEnv[Any, Any, Any],
+    *,
+    steps: int = 200,
+    seed: int = 0,
+    close: bool = True,
+    optional_info_keys: Collection[str] = (),
+) -> None:
+    """Reset and step a vector environment, and hold it to the contract.
+
+    Checked are: the attributes and that the batched spaces are batches of the single ones; that observations are in
+    their space, are not overwritten later and rewards and flags have their shapes and dtypes; that each info has its
+    mask and its length; that the autoreset mode is declared and kept; that resets take a seed and change nothing of
+    their options; that the same seed gives the same observations, unless the spec says `nondeterministic`; that without
+    autoreset a reset mask is obeyed; that step refuses a batch of the wrong length; that closing twice is harmless.
+
+    Args:
+        env: the environment; with `close` it is closed in the end.
+        steps: how many random steps; episodes should end within them, or autoreset is not checked.
+        seed: of the environment and of the actions.
+        close: check closing as well.
+        optional_info_keys: infos that may come without a mask.
+
+    Raises:
+        VectorEnvError: something is not as it must be.
+
+    Example:
+        check_vector_env(gymnasium.make_vec("CartPole-v1", num_envs=3))
+    """
+    _check_attributes(env)
+    _check_spaces(env)
+    _check_resets(env, seed)
+    env.action_space.seed(seed)
+    _Run(env, frozenset(optional_info_keys)).check(steps, seed)
+    if not isinstance(
+        env.unwrapped, gymnasium.vector.AsyncVectorEnv
+    ):  # whose workers would be left half a step
+        _check_wrong_actions(env)
+    if close:
+        _check_close(env)
+
+
+def _require(condition: object, message: str) -> None:
+    if not condition:
+        raise VectorEnvError(message)
+
+
+def _check_attributes(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
+    _require(isinstance(env, gymnasium.vector.VectorEnv), f"{env!r} is no gymnasium.vector.VectorEnv")
+    for name in _BATCH:
+        _require(hasattr(env, name), f"the environment has no attribute {name}")
+    _require(
+        isinstance(env.num_envs, int) and env.num_envs > 0,
+        f"num_envs is {env.num_envs!r}, not a positive int",
+    )
+    mode = env.metadata.get("autoreset_mode")
+    _require(
+        isinstance(mode, AutoresetMode),
+        f"metadata['autoreset_mode'] is {mode!r}, not a gymnasium.vector.AutoresetMode",
+    )
+    _require(env.closed is False, f"closed is {env.closed!r} before close()")
+
+
+def _check_spaces(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
+    for name in ("observation_space", "action_space"):
+        single, batched = getattr(env, f"single_{name}"), getattr(env, name)
+        for space in (single, batched):
+            _require(isinstance(space, gymnasium.Space), f"{name}: {space!r} is no gymnasium.Space")
+        expected = batch_space(single, env.num_envs)
+        _require(
+            batched == expected,
+            f"{name} is {batched}, but {env.num_envs} of single_{name} batched are {expected}",
+        )
+
+
+# -- resets -----------------------------------------------------------------------------------------------------
+
+
+def _check_resets(env: gymnasium.vector.VectorEnv[Any, Any, Any], seed: int) -> None:
+    _check_reset_result(env, env.reset())
+    result = env.reset(seed=seed)
+    _check_reset_result(env, result)
+    if env.spec is not None and not env.spec.nondeterministic:
+        first = copy.deepcopy(result[0])
+        _require(
+            _same(first, env.reset(seed=seed)[0]),
+            f"two resets with seed {seed} differ, and the spec of {env.spec.id} does not say nondeterministic",
+        )
+    _check_options(env)
+    if env.metadata["autoreset_mode"] is AutoresetMode.DISABLED:
+        _check_mask(env)
+
+
+def _check_reset_result(env: gymnasium.vector.VectorEnv[Any, Any, Any], result: Any) -> None:
+    _require(
+        isinstance(result, tuple) and len(result) == 2,
+        f"reset() returns {type(result).__name__}, not a tuple of observations and infos",
+    )
+    _require(isinstance(result[1], dict), f"reset() returns infos of {type(result[1]).__name__}, not a dict")
+    _check_observations(env, result[0], "reset()")
+
+
+def _check_options(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
+    options: dict[str, Any] = {}
+    _check_reset_result(env, env.reset(options=options))
+    _require(not options, f"reset() put {sorted(options)} into its options")
+
+
+def _check_mask(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
+    mask = np.zeros(env.num_envs, np.bool_)
+    mask[0] = True
+    before, _ = env.reset()
+    before = copy.deepcopy(before)
+    observations, _ = env.reset(options={"reset_mask": mask.copy()})
+    _check_observations(env, observations, "reset() with a mask")
+    for row in range(1, env.num_envs):
+        _require(
+            _same(_row(before, row), _row(observations, row)),
+            f"reset with a mask of row 0 changed the observation of row {row}",
+        )
+
+
+# -- steps ------------------------------------------------------------------------------------------------------
+
+
+class _Run:
+    """Random steps, each checked by itself and against the one before."""
+
+    def __init__(self, env: gymnasium.vector.VectorEnv[Any, Any, Any], maskless: frozenset[str]) -> None:
+        self.env, self._maskless = env, maskless
+        self._mode = env.metadata["autoreset_mode"]
+        self._dones = np.zeros(env.num_envs, np.bool_)
+        self._kinds: dict[str, Any] = {}
+
+    def check(self, steps: int, seed: int) -> None:
+        before, infos = self.env.reset(seed=seed)
+        self._check_infos(infos, "reset()")
+        for _ in range(steps):
+            kept = copy.deepcopy(before)
+            self._reset_done_rows()
+            result = self.env.step(self.env.action_space.sample())
+            _require(
+                not getattr(self.env.unwrapped, "copy", True) or _same(before, kept),
+                "step() overwrote the observations that the call before it returned",
+            )
+            before = self._check_step(result)
+
+    def _reset_done_rows(self) -> None:
+        if self._mode is AutoresetMode.DISABLED and self._dones.any():
+            self.env.reset(options={"reset_mask": self._dones.copy()})
+
+    def _check_step(self, result: Any) -> Any:
+        _require(
+            isinstance(result, tuple) and len(result) == 5,
+            f"step() returns {_describe(result)}, not a tuple of {', '.join(_RESULTS)}",
+        )
+        observations, rewards, terminations, truncations, infos = result
+        _check_observations(self.env, observations, "step()")
+        self._check_array("rewards", rewards, (np.floating, np.integer))
+        self._check_array("terminations", terminations, (np.bool_,))
+        self._check_array("truncations", truncations, (np.bool_,))
+        _require(np.isfinite(rewards).all(), f"rewards {rewards} are not finite")
+        self._check_infos(infos, "step()")
+        dones = terminations | truncations
+        self._check_autoreset(rewards, dones, infos)
+        self._dones = dones.copy()
+        return observations
+
+    def _check_array(self, name: str, array: Any, kinds: tuple[type, ...]) -> None:
+        _require(isinstance(array, np.ndarray), f"{name} are {_describe(array)}, not a numpy array")
+        _require(
+            array.shape == (self.env.num_envs,),
+            f"{name} have the shape {array.shape}, not ({self.env.num_envs},)",
+        )
+        _require(issubclass(array.dtype.type, kinds), f"{name} have the dtype {array.dtype}")
+        first = self._kinds.setdefault(name, array.dtype)
+        _require(array.dtype == first, f"{name} change their dtype from {first} to {array.dtype}")
+
+    def _check_autoreset(self, rewards: Any, dones: Any, infos: Mapping[str, Any]) -> None:
+        again = self._dones & dones
+        if self._mode is AutoresetMode.NEXT_STEP:
+            wrong = np.flatnonzero(self._dones & (rewards != 0))
+            _require(not wrong.size, f"next-step autoreset: the step that resets row {wrong} has a reward")
+            _require(
+                not again.any(),
+                f"next-step autoreset: row {np.flatnonzero(again)} is done again on the step that resets it",
+            )
+        if self._mode is AutoresetMode.SAME_STEP and dones.any():
+            _require(
+                np.array_equal(np.asarray(infos.get("_final_obs")), dones),
+                f"same-step autoreset: rows {np.flatnonzero(dones)} are done, "
+                f"infos['_final_obs'] is {infos.get('_final_obs')}",
+            )
+
+    def _check_infos(self, infos: Any, where: str) -> None:
+        _require(isinstance(infos, dict), f"{where} returns infos of {type(infos).__name__}, not a dict")
+        for key, value in infos.items():
+            if key.startswith("_") and key[1:] in infos:
+                continue
+            if key not in self._maskless:
+                self._check_info(key, value, infos.get(f"_{key}"), where)
+
+    def _check_info(self, key: str, value: Any, mask: Any, where: str) -> None:
+        n = self.env.num_envs
+        _require(mask is not None, f"{where}: infos have {key!r} and no mask '_{key}'")
+        _require(
+            isinstance(mask, np.ndarray) and mask.shape == (n,) and mask.dtype == np.bool_,
+            f"{where}: the mask '_{key}' is {_describe(mask)}, not ({n},) of bool",
+        )
+        if not isinstance(value, dict):
+            _require(
+                isinstance(value, np.ndarray) and len(value) == n,
+                f"{where}: info {key!r} is {_describe(value)}, not an array with {n} rows",
+            )
+
+
+def _check_observations(
+    env: gymnasium.vector.VectorEnv[Any, Any, Any], observations: Any, where: str
+) -> None:
+    _require(
+        observations in env.observation_space,
+        f"{where} returns observations ({_describe(observations)}) outside of {env.observation_space}",
+    )
+
+
+def _check_wrong_actions(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
+    """A batch for one more than there are must not pass for a good one; what it raises is not prescribed."""
+    too_many = batch_space(env.single_action_space, env.num_envs + 1).sample()
+    env.reset()
+    try:
+        env.step(too_many)
+    except Exception:  # noqa: BLE001
+        return
+    raise VectorEnvError(f"step() takes {env.num_envs + 1} actions for {env.num_envs} environments")
+
+
+# -- close ------------------------------------------------------------------------------------------------------
+
+
+def _check_close(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
+    for time in ("once", "twice"):
+        try:
+            env.close()
+        except Exception as error:
+            raise VectorEnvError(f"close() called {time} raises {error!r}") from error
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array {value.shape} of {value.dtype}"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    return type(value).__name__
+
+
+def _row(observations: Any, row: int) -> Any:
+    if isinstance(observations, dict):
+        return {key: _row(value, row) for key, value in observations.items()}
+    return observations[row]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f"))

@@ -1,0 +1,70 @@
+"""Infos the way Gymnasium's vector environments give them: an array per key, and a mask of who has a value.
+
+Keys, dtypes and shapes of the schema in `universe_client.info` are the same on every step, whatever the values: a
+number that is not known is 0 and masked out, a string is None. Beside them are `resetting` (this row's frame is not of
+a running episode) and, when a remote sends them, its own under `remote.*`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from universe_client.info import SCHEMA
+
+RESETTING = "resetting"
+_TIMES = ("reaction_time", "stats.gauges.")
+
+
+def _dtype(key: str, default: object) -> type:
+    if default is not None:
+        return type(default)
+    return float if key.startswith(_TIMES) else object
+
+
+DTYPES: dict[str, type] = {key: _dtype(key, default) for key, (default, _) in SCHEMA.items()} | {
+    RESETTING: bool
+}
+"""Of every key of every infos."""
+
+
+def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """Return one array and one mask per key; None stands for a row that has nothing to say."""
+    batched: dict[str, Any] = {}
+    known = [{} if info is None else info for info in infos]
+    for key, dtype in DTYPES.items():
+        batched[key], batched[f"_{key}"] = _column([info.get(key) for info in known], dtype)
+    for key in sorted({key for info in known for key in info.keys() - DTYPES.keys()}):
+        values = [info.get(key) for info in known]
+        batched[key], batched[f"_{key}"] = _column(values, _common(values))
+    return batched
+
+
+def _column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    array = np.full(len(values), None) if dtype is object else np.zeros(len(values), dtype)
+    mask = np.zeros(len(values), np.bool_)
+    for row, value in enumerate(values):
+        if value is not None:
+            array[row], mask[row] = value, True
+    return array, mask
+
+
+def _common(values: Sequence[Any]) -> type:
+    """Return the dtype of values that a remote chose: numbers stay numbers only if all are of one type."""
+    kinds = {type(value) for value in values if value is not None}
+    return kinds.pop() if len(kinds) == 1 and kinds <= {bool, int, float} else object
+
+
+def add(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the infos of two looks at one row as one: counts add up, an error once told stays."""
+    merged = {**earlier, **later}
+    for key, value in earlier.items():
+        new = merged[key]
+        if new is None:
+            merged[key] = value
+        elif type(value) is int and type(new) is int and key in DTYPES:
+            merged[key] = value + new
+    return merged

@@ -1,0 +1,322 @@
+"""Gymnasium's vector face: dense arrays, five results, NEXT_STEP autoreset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import gymnasium
+import numpy as np
+from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space, iterate
+from numpy.typing import NDArray
+
+from universe_client import gym_infos
+from universe_client.action_maps import ActionMap, action_map
+from universe_client.config import Config
+from universe_client.errors import ConfigError
+from universe_client.gym_facade import RemoteFacade
+from universe_client.gym_options import check_count, observation_space, remotes_argument, reset_mask
+from universe_client.pacer import Pacer
+from universe_client.remotes.provider import Provider
+from universe_client.rows import Row, Rows
+from universe_client.tile import tile
+from universe_client.vector_env import VectorEnv
+from vnc.session import Frame
+
+Bools = NDArray[np.bool_]
+Rewards = NDArray[np.float64]
+StepResult = tuple[Any, Rewards, Bools, Bools, dict[str, Any]]
+
+
+class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
+    """Remotes as a `gymnasium.vector.VectorEnv`.
+
+    The world does not wait for `step`: it sends the actions and returns the newest frames and all rewards since the
+    step before. An episode's end is told by the step that delivers its last reward, with its last frame; the next step
+    of that row ignores the action and returns the next episode's first frame, reward 0. With `reset_mode="block"` it
+    waits for that frame; with `"mask"` nothing ever waits: rows that reset keep their last frame (or are `fill`ed),
+    their reward is 0 and `infos["resetting"]` says so.
+
+    `send` and `recv` are the halves of a step, for some of the rows if one likes. infos are described in
+    `universe_client.gym_infos`. docs/gymnasium.md has the whole contract.
+
+    Attributes:
+        core: the `VectorEnv` underneath.
+        copy: whether observations are the caller's to keep; otherwise they are the one array that is lent every time.
+
+    Example:
+        env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, step_rate=15)
+        observations, infos = env.reset(seed=1)
+        while True:
+            actions = env.action_space.sample()
+            observations, rewards, terminations, truncations, infos = env.step(actions)
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's name and type)
+        "render_modes": ["rgb_array", "rgb_array_tiled"],
+        "render_fps": 60,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        env_id: str | None = None,
+        remotes: int | str | Provider | None = None,
+        *,
+        num_envs: int = 1,
+        actions: str | Sequence[Any] | ActionMap | None = None,
+        observation: Literal["pixels", "dict"] = "pixels",
+        reset_mode: Literal["block", "mask"] = "block",
+        fill: int | None = None,
+        max_episode_steps: int | None = None,
+        step_rate: float | None = None,
+        screen: tuple[int, int] | None = None,
+        letterbox: bool = False,
+        render_mode: str | None = "rgb_array",
+        config: Config | None = None,
+        **options: Any,
+    ) -> None:
+        """Connect to the remotes; without `screen` wait until they have told the size of theirs.
+
+        Args:
+            env_id, remotes, config, options: as for `universe_client.VectorEnv`; `remotes` may also be just
+                `"embedded"` or `"process"`.
+            num_envs: how many remotes, where `remotes` does not say.
+            actions: None for arrow keys and space, a list of key sets, `"events"`, or a map of
+                `universe_client.action_maps`.
+            observation: `"pixels"`, or `"dict"` for `{"vision": pixels, "text": lists}`.
+            reset_mode: whether a reset is waited for.
+            fill: the value of all pixels of a row that is resetting; None keeps its last frame. Mask mode only.
+            max_episode_steps: truncate longer episodes.
+            step_rate: steps per second; None never waits between sending actions and looking.
+            screen: (width, height) of the remotes' screens, if known beforehand.
+            letterbox: allow screens of other sizes: they lie in the top left corner, cut off or on black.
+            render_mode: `"rgb_array"` for a tuple of frames, `"rgb_array_tiled"` for one picture of all.
+
+        Raises:
+            ConfigError: an argument makes no sense, or the remotes' screens differ.
+            RemoteError: without `screen`: a remote cannot be reached.
+        """
+        if reset_mode not in ("block", "mask"):
+            raise ConfigError(f"reset_mode={reset_mode!r} is neither 'block' nor 'mask'")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ConfigError(f"render_mode={render_mode!r} is none of {self.metadata['render_modes']}")
+        self._map = action_map(actions)
+        self._pacer = Pacer(step_rate)
+        self.core = VectorEnv(env_id, remotes_argument(remotes, num_envs), config=config, **options)
+        try:
+            check_count(num_envs, self.core.n)
+            self._check_fill(fill, reset_mode)
+            self._rows = Rows(self.core, screen, max_episode_steps, letterbox)
+            self._make_spaces(observation)
+        except BaseException:
+            self.core.close()
+            raise
+        self.num_envs = self.core.n
+        self.render_mode = render_mode
+        self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
+        self._blocks, self._fill = reset_mode == "block", fill
+        self.copy = self.core.config.copy
+        self._pending = np.zeros(self.num_envs, np.bool_)
+        self._facades = tuple(
+            RemoteFacade(self._rows, index, self.single_action_space, self.single_observation_space)
+            for index in range(self.num_envs)
+        )
+
+    def _check_fill(self, fill: int | None, reset_mode: str) -> None:
+        if fill is None:
+            return
+        if reset_mode != "mask" or not self.core.config.copy:
+            raise ConfigError(f"fill={fill!r} needs reset_mode='mask' and copy=True")
+        if not 0 <= fill <= 255:
+            raise ConfigError(f"fill={fill!r} is not within 0..255")
+
+    def _make_spaces(self, observation: str) -> None:
+        width, height = self._rows.screen
+        self.single_observation_space = observation_space(observation, width, height)
+        self.observation_space = batch_space(self.single_observation_space, self.core.n)
+        self.single_action_space = self._map.space(width, height)
+        self.action_space = batch_space(self.single_action_space, self.core.n)
+        self._is_dict = observation == "dict"
+
+    # -- reset and step -----------------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Ask for new episodes; in block mode return when the first frame of each is there.
+
+        Args:
+            seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
+            options: `{"reset_mask": array of bool}` chooses the remotes; it is not changed.
+
+        Returns:
+            Observations of all rows, infos of those that were reset.
+
+        Raises:
+            ResetTimeout: in block mode, it took longer than `reset_timeout`; the message names the remotes.
+            RemoteError: in block mode, a remote cannot come back.
+        """
+        self._check_idle(range(self.num_envs))
+        mask = reset_mask(options, self.num_envs)
+        if isinstance(seed, int):
+            super().reset(seed=seed)
+        chosen = [int(index) for index in np.flatnonzero(mask)]
+        self._rows.reset(chosen, seed)
+        rows = self._rows.await_first(chosen, must=True) if self._blocks else self._rows.look(chosen)
+        self._pacer.restart()
+        infos = gym_infos.batch([rows[row].info if row in rows else None for row in range(self.num_envs)])
+        return self._observe(list(range(self.num_envs)), rows), infos
+
+    def step(self, actions: Any) -> StepResult:
+        """Send the actions, and return what has come since the last step; see the class."""
+        self.send(actions)
+        return self.recv()
+
+    def send(self, actions: Any, ids: Sequence[int] | NDArray[np.integer[Any]] | None = None) -> None:
+        """Send one action to each remote of `ids` (default: all), and owe their results to `recv`.
+
+        Raises:
+            AlreadyPendingCallError: a remote's last action has not been received yet.
+            ConfigError: an action is not in the space; nothing has been sent.
+        """
+        rows = self._ids(ids)
+        self._check_idle(rows)
+        each = list(iterate(self.action_space, actions))
+        if len(each) != len(rows):
+            raise ConfigError(f"{len(each)} actions for {len(rows)} remotes")
+        events = [self._events(row, action) for row, action in zip(rows, each, strict=True)]
+        for row, its_events in zip(rows, events, strict=True):
+            self._rows.send(row, its_events)
+        self._pending[rows] = True
+
+    def _events(self, row: int, action: Any) -> Any:
+        try:
+            return self._map.events(action, self.core.remotes[row].link.held, self._rows.screen)
+        except ConfigError as error:
+            raise ConfigError(f"remote {row}: {error}") from None
+
+    def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
+        """Return the results of rows that `send` was called for, those in `infos["env_id"]`, in this order.
+
+        Args:
+            min_ready: None returns all of them, as `step` does. A number waits until at least that many rows have
+                something new (a frame, the end of an episode, the first frame of one), and returns those that have.
+            timeout: of that wait, in seconds; when it is over, whatever is there is returned, be it nothing.
+
+        Raises:
+            NoAsyncCallError: nothing has been sent.
+            RemoteError: with `on_error="raise"`, what happened to a remote, and ResetTimeout when one stays away.
+        """
+        self._check_open()
+        pending = [int(row) for row in np.flatnonzero(self._pending)]
+        if not pending:
+            raise NoAsyncCallError("recv() without a send() before it", "recv")
+        if min_ready is None:
+            self._pacer.wait()
+        else:
+            pending = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
+        try:
+            rows = self._receive(pending)
+        finally:
+            self._pending[pending] = False
+        return self._results(pending, rows)
+
+    def _receive(self, pending: list[int]) -> dict[int, Row]:
+        first: dict[int, Row] = {}
+        if self._blocks:
+            first = self._rows.await_first(pending, must=self.core.config.on_error == "raise")
+        return first | self._rows.look([row for row in pending if row not in first])
+
+    def _results(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
+        infos = gym_infos.batch([rows[row].info for row in ids])
+        infos["env_id"], infos["_env_id"] = np.array(ids, np.int64), np.ones(len(ids), np.bool_)
+        return (
+            self._observe(ids, rows),
+            np.array([rows[row].reward for row in ids], np.float64),
+            np.array([rows[row].terminated for row in ids], np.bool_),
+            np.array([rows[row].truncated for row in ids], np.bool_),
+            infos,
+        )
+
+    def _observe(self, ids: list[int], rows: dict[int, Row]) -> Any:
+        frames = self._rows.frames
+        if len(ids) < self.num_envs:
+            frames = frames[ids]
+        elif self.copy:
+            frames = frames.copy()
+        if self._fill is not None:
+            empty = [i for i, row in enumerate(ids) if row in rows and rows[row].info[gym_infos.RESETTING]]
+            frames[empty] = self._fill
+        if not self._is_dict:
+            return frames
+        return {"text": tuple(rows[row].text if row in rows else [] for row in ids), "vision": frames}
+
+    def _ids(self, ids: Sequence[int] | NDArray[np.integer[Any]] | None) -> list[int]:
+        if ids is None:
+            return list(range(self.num_envs))
+        rows = [int(index) for index in ids]
+        if len(set(rows)) != len(rows) or not all(0 <= row < self.num_envs for row in rows):
+            raise ConfigError(f"ids {rows} are not different numbers within 0..{self.num_envs - 1}")
+        return rows
+
+    def _check_idle(self, rows: Sequence[int]) -> None:
+        self._check_open()
+        busy = [row for row in rows if self._pending[row]]
+        if busy:
+            raise AlreadyPendingCallError(f"call recv() first: a step of remotes {busy} is pending", "send")
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ClosedEnvironmentError("the environment is closed")
+
+    # -- the rest of Gymnasium's interface ----------------------------------------------------------------------
+
+    def render(self) -> Any:
+        """Return the newest frames that `step` has seen, copied; see `render_mode`."""
+        self._check_open()
+        if self.render_mode is None:
+            raise ConfigError("render() needs a render_mode")
+        frames: Frame = self._rows.frames.copy()
+        return tile(frames) if self.render_mode == "rgb_array_tiled" else tuple(frames)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each `RemoteFacade`, or read its attribute; return the results."""
+        self._check_open()
+        values = self.get_attr(name)
+        return tuple(value(*args, **kwargs) if callable(value) else value for value in values)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each `RemoteFacade`.
+
+        Raises:
+            AttributeError: it has none of this name; what is inside the remote is out of reach.
+        """
+        return tuple(getattr(facade, name) for facade in self._facades)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of each `RemoteFacade`; a list or tuple has one value for each."""
+        each = values if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(each) != self.num_envs:
+            raise ConfigError(f"{len(each)} values for {self.num_envs} remotes")
+        for facade, value in zip(self._facades, each, strict=True):
+            setattr(facade, name, value)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Hang up, and give every remote back."""
+        self._pacer.close()
+        self.core.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
