@@ -27,7 +27,7 @@ from universe_client.config import Config
 from universe_client.errors import ProtocolError, ProviderError, RemoteError, ResetTimeout, remote_error
 from universe_client.held import HeldInput
 from universe_client.remotes.provider import Provider, RemoteAddress
-from universe_client.witness import Witness
+from universe_client.witness import Turns, Witness
 from vnc.drivers import connect as driver
 from vnc.encodings import preference
 from vnc.errors import TooManyFailures, VNCError
@@ -70,6 +70,7 @@ class Link:
         env_id: str | None,
         provider: Provider,
         config: Config,
+        turns: Turns,
         on_change: Callable[[], None],
     ) -> None:
         self.index = index
@@ -85,7 +86,7 @@ class Link:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._held = HeldInput()
-        self._witness = Witness()
+        self._witness = Witness(turns)
         self._ran = False  # whether an episode has run on this connection
         self._logged = ""  # the newest failure in the log
         self._reset_asked = False

@@ -20,6 +20,7 @@ from universe_client.remote import Remote, Slot
 from universe_client.remotes import provider as find_provider
 from universe_client.remotes.provider import Provider
 from universe_client.spaces import EventSpace, ObservationSpace
+from universe_client.witness import Turns
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
@@ -69,8 +70,10 @@ class VectorEnv:
         self.n = self.provider.n
         self._changed = threading.Event()
         self._loop = LoopThread()
+        turns = Turns()
         links = [
-            Link(index, env_id, self.provider, self.config, self._changed.set) for index in range(self.n)
+            Link(index, env_id, self.provider, self.config, turns, self._changed.set)
+            for index in range(self.n)
         ]
         self.remotes = [Remote(link, self.config.observer) for link in links]
         self._pid = os.getpid()
