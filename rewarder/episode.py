@@ -66,8 +66,7 @@ def _parse_id(text: str) -> EpisodeId:
     return EpisodeId(tuple(map(int, text.split("."))))
 
 
-@dataclass(frozen=True, slots=True)
-class Popped:
+class Popped(msgspec.Struct, frozen=True):
     """What one pop delivers. Of the ended episodes when there are some, of the current one otherwise."""
 
     reward: float = 0.0
@@ -86,9 +85,9 @@ class Popped:
     complete_env_state: str | None = None
     skipped_episodes: int = 0
     """Further episodes that came and went since the last pop; their rewards are in `reward`."""
-    text: list[Any] = field(default_factory=list)
+    text: list[Any] = msgspec.field(default_factory=list)
     observation: Any | None = None
-    info: dict[str, Any] = field(default_factory=dict)
+    info: dict[str, Any] = msgspec.field(default_factory=dict)
     stale: int = 0
     duplicate: int = 0
     dropped: int = 0
@@ -354,10 +353,8 @@ class RewardBuffer:
             queue[2].absorb(queue.pop(1))
 
     def _popped(self, current: _Episode | None, ended: list[_Episode]) -> Popped:
-        source = ended[0] if ended else current
-        if source is None:
-            source = _Episode(EpisodeId(()))
-        newest_reward = next((e for e in reversed(ended) if e.count), source)
+        source = ended[0] if ended else current or _Episode(EpisodeId(()))
+        newest_reward = next((e for e in reversed(ended) if e.count), source) if ended else source
         return Popped(
             reward=sum((e.reward for e in ended), 0.0) if ended else source.reward,
             count=sum(e.count for e in ended) if ended else source.count,
