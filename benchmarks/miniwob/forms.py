@@ -128,6 +128,9 @@ def _book(page: Page, attempt: int) -> None:
     for field, place in (("#flight-from", origin), ("#flight-to", destination)):
         exact = f"name => name.startsWith({place + ' ('!r}) || name.endsWith({'(' + place + ')'!r})"
         page.enter(field, page.js(f"DOMESTIC_FLIGHTS.find({exact})"))
+        page.js(
+            "new Promise(done => setTimeout(done, 400))"
+        )  # suggestions come late, and would lie over the rest
         page.press("Escape")
     page.click("#datepicker")
     _pick_day(page, int(month), int(day))
@@ -152,6 +155,7 @@ def _calendar(page: Page, attempt: int) -> None:
     )[0]
     slots = round(float(amount) * 2) if unit == "hour" else int(amount) // 30
     first = 2 * (int(start) % 12 + 12 * (half == "P")) + attempt
+    page.js(f"one('#hh-{first}').scrollIntoView({{ block: 'center' }})")
     begin = page.where(f"#hh-{first}")
     end = (begin[0], begin[1] + 20.42 * (slots - 1))
     page.drag(begin, (begin[0] + 6, begin[1] + 2), (end[0], end[1]), (end[0] + 4, end[1] + 1))
@@ -169,3 +173,20 @@ def _food(page: Page, attempt: int) -> None:
         for name in re.split(r",\s+", page.text.partition(": ")[2]):
             page.click(f"=named('.item-name', '{name}').closest('.food-item').querySelector('.add')")
     page.click("#submit-order button")
+
+
+@solves("flight.AA", "flight.Alaska", "flight.Alaska-auto", "flight.Alaska-auto-medium")
+def _flight(page: Page, attempt: int) -> None:
+    page.js(
+        """Object.entries(core.currentQuestion.request).forEach(([name, value]) => {
+          const fields = [...one('#wrap').contentDocument.getElementsByName(name)];
+          fields.forEach(field => {
+            if (field.type === 'radio' || field.type === 'checkbox') field.checked = field.value === value;
+            else field.value = value;
+          });
+        })"""
+    )
+    page.js(
+        "one('#wrap').contentDocument.getElementsByName(Object.keys(core.currentQuestion.request)[0])[0]"
+        ".form.querySelector('[type=submit]').click()"
+    )

@@ -106,8 +106,8 @@ def _value(expression: str, x: int) -> int:
 
 @solves("guess-number")
 def _guess(page: Page, attempt: int) -> None:
-    page.js("one('#tt').value = ''")
-    page.enter("#tt", str(attempt))
+    page.js("one('#tt').focus()")  # its middle is the little arrows
+    page.keys(str(attempt))
     page.submit()
 
 
@@ -165,7 +165,7 @@ def _editor(page: Page, attempt: int) -> None:
     start = page.js(f"editor.getText().split(/(\\s+)/).reduce(([at, found], part) => [at + part.length, "
                     f"part === '{word}' ? at : found], [0, 0])[1]")  # fmt: skip
     length = str(len(word)) if word else "editor.getText().length"
-    page.js(f"editor.setSelection({start}, {length})")
+    page.js(f"editor.setSelection({start if word else 0}, {length})")
     style = re.findall(r"(?:style|color) (\w+)", page.text)[0]
     if button := {"bold": "bold", "italics": "italic", "underlined": "underline"}.get(style):
         page.click(f".ql-{button}")

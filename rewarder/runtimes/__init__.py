@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from rewarder.environment import Runtime
 
-_PROCESS = "process."
+if TYPE_CHECKING:
+    from rewarder.xdisplay import XDisplay
+
+_BROWSER, _PROCESS = "browser.", "process."
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class RuntimeOptions:
     program: Sequence[str] | None = None
     """The command line of a `process.` environment; None runs the program that its env id names."""
     screen: tuple[int, int] = (1024, 768)
-    """Width and height of the display of a `process.` environment."""
+    """Width and height of the display of an environment on an X display."""
 
 
 class Access(TypedDict, total=False):
@@ -46,15 +49,14 @@ def opened(
         OSError: the display does not start.
     """
     options = options or RuntimeOptions()
-    if not env_id.startswith(_PROCESS):
+    on_display = _ON_DISPLAY.get(env_id.partition(".")[0] + ".")
+    if on_display is None:
         yield create(env_id, options), None
         return
-    from rewarder.runtimes.program import on_display
     from rewarder.xdisplay import XDisplay
 
-    command = options.program or [env_id.removeprefix(_PROCESS)]
     display = XDisplay(*options.screen, **access)
-    with on_display(env_id, command, display, options.fps) as runtime:
+    with on_display(env_id, display, options) as runtime:
         yield runtime, display.port
 
 
@@ -73,7 +75,7 @@ def create(env_id: str, options: RuntimeOptions | None = None) -> Runtime:
 def env_ids() -> list[str]:
     """Return what can be played."""
     names = [f"{name}<gymnasium id>" if name.endswith(".") else name for name in _RUNTIMES]
-    return [*names, f"{_PROCESS}<program>"]
+    return [*names, f"{_BROWSER}<page>", f"{_PROCESS}<program>"]
 
 
 def _neon_drive(env_id: str, options: RuntimeOptions) -> Runtime:
@@ -88,6 +90,22 @@ def _gym_core(env_id: str, options: RuntimeOptions) -> Runtime:
     return GymCore(env_id, fps=options.fps, send_observation=options.observation)
 
 
+def _program(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
+    from rewarder.runtimes.program import on_display
+
+    return on_display(env_id, options.program or [env_id.removeprefix(_PROCESS)], display, options.fps)
+
+
+def _browser(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
+    from rewarder.runtimes.browser import on_display
+
+    return on_display(env_id, display, options.fps)
+
+
+_ON_DISPLAY: dict[str, Callable[[str, XDisplay, RuntimeOptions], AbstractContextManager[Runtime]]] = {
+    _BROWSER: _browser,
+    _PROCESS: _program,
+}
 _RUNTIMES: dict[str, Callable[[str, RuntimeOptions], Runtime]] = {
     "builtin.NeonDrive-v0": _neon_drive,
     "gym-core.": _gym_core,

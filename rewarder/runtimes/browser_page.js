@@ -8,7 +8,7 @@
   ]);
   const stop = event => event.preventDefault();
   const isShortcut = event =>
-    /^F\d+$/.test(event.key) || event.altKey || event.metaKey ||
+    /^F\d+$/.test(event.key) || event.altKey || event.metaKey || (event.shiftKey && event.key === 'Escape') ||
     (event.ctrlKey && event.key !== 'Control' && !TEXT_KEYS.has(event.key.toLowerCase()));
   window.addEventListener('keydown', event => isShortcut(event) && stop(event), true);
   window.addEventListener('contextmenu', stop, true);
@@ -24,11 +24,25 @@
   const report = fields => push(JSON.stringify({ episode, ...fields }));
   setInterval(report, 500, {}); // says that the page is alive
 
-  const painted = () => {
-    const frame = () => new Promise(resolve => requestAnimationFrame(resolve));
-    const late = new Promise(resolve => setTimeout(resolve, 500));
-    return Promise.race([frame().then(frame).then(frame), late]);
-  };
+  // Resolves when what the page shows now is on the screen. Animation frames come before that, by any number of
+  // frames on a busy machine; the browser tells when a new bit of text has been presented, even one nobody can see.
+  const painted = () => new Promise(resolve => {
+    const mark = document.createElement('p');
+    mark.setAttribute('elementtiming', 'universe');
+    mark.textContent = '.';
+    mark.style.cssText =
+      'position: fixed; right: 0; bottom: 0; margin: 0; font: 4px sans-serif; color: rgb(128 128 128 / 1%); pointer-events: none';
+    const finish = () => {
+      clearTimeout(late);
+      presented.disconnect();
+      mark.remove();
+      resolve();
+    };
+    const presented = new PerformanceObserver(finish);
+    presented.observe({ type: 'element' });
+    const late = setTimeout(finish, 1000);
+    document.body.append(mark);
+  });
 
   const until = async condition => {
     while (!condition()) await new Promise(resolve => setTimeout(resolve, 10));
@@ -58,7 +72,8 @@
       core.startEpisodeReal();
       universe.seconds = core.EPISODE_MAX_TIME / 1000;
       await until(() => window.WOB_TASK_READY);
-      return core.getUtterance();
+      const said = core.getUtterance(); // some pages add the solution to it, in pieces
+      return typeof said === 'string' ? said : said.utterance;
     };
   };
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import NoReturn
 
 import msgspec
@@ -78,8 +79,9 @@ class DevTools:
 
     def __init__(self, url: str) -> None:
         """Connect to the `ws://` address that the browser has printed."""
+        self._open = ExitStack()
         try:
-            self._socket = connect(
+            connecting = connect(
                 url,
                 open_timeout=OPEN_TIMEOUT,
                 close_timeout=CLOSE_TIMEOUT,
@@ -88,6 +90,7 @@ class DevTools:
                 ping_interval=None,
                 max_size=MAX_MESSAGE,
             )
+            self._socket = self._open.enter_context(connecting)
         except (OSError, InvalidHandshake) as error:
             raise Disconnected(f"no devtools at {url}: {error}") from error
         self._last_id = 0
@@ -164,7 +167,7 @@ class DevTools:
 
     def close(self) -> None:
         """Disconnect."""
-        self._socket.close()
+        self._open.close()
 
     def _send(self, method: str, params: Mapping[str, object] | None, session: str | None) -> int:
         self._last_id += 1

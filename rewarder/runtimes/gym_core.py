@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -82,6 +84,8 @@ def _make(gymnasium_id: str) -> gymnasium.Env[Any, Any]:
     # Environments draw with SDL: into memory, without looking for a display or a sound card.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    if gymnasium_id not in gymnasium.registry and importlib.util.find_spec("ale_py"):
+        gymnasium.register_envs(importlib.import_module("ale_py"))
     try:
         return gymnasium.make(gymnasium_id, render_mode="rgb_array", disable_env_checker=True)
     except gymnasium.error.Error as error:
