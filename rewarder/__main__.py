@@ -24,9 +24,11 @@ from rewarder.version import VERSION
 
 EPILOG = """\
 When both ports are open one line of JSON is printed:
-  {"vnc_port": 5900, "rewarder_port": 15900, "version": "...", "password_file": "..."}
+  {"vnc_port": 5900, "rewarder_port": 15900, "version": "...", "password_file": "...", "viewer_token": "..."}
 Passwords never come from the command line. Without an option a random one is made and written to a file only you can
 read (password_file above), which is removed at the end. VNC uses the first 8 characters of the password.
+
+A browser sees the remote at http://HOST:REWARDER_PORT/viewer/#watch=VIEWER_TOKEN, and cannot act there.
 
 The health page is http://HOST:REWARDER_PORT/healthz. SIGTERM and Ctrl-C end the remote.
 
@@ -53,6 +55,8 @@ class Ready:
     rewarder_port: int
     version: str
     password_file: str | None = field(default=None)
+    viewer_token: str | None = field(default=None, repr=False)
+    """For watching only, at http://HOST:REWARDER_PORT/viewer/#watch=TOKEN."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -74,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _serve(options: argparse.Namespace, given: Secrets, password_file: str | None) -> None:
     def announce(ports: Ports) -> None:
-        line = msgspec.json.encode(Ready(ports.vnc_port, ports.rewarder_port, VERSION, password_file))
+        ready = Ready(ports.vnc_port, ports.rewarder_port, VERSION, password_file, ports.tokens.watch)
+        line = msgspec.json.encode(ready)
         print(line.decode(), flush=True)  # noqa: T201
 
     with opened(
@@ -97,6 +102,7 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
             idle_timeout=options.idle_timeout,
             on_ready=announce,
             display=display,
+            novnc=options.novnc,
         )
 
 
@@ -163,6 +169,12 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--host", default="127.0.0.1", help="address to listen on, default: %(default)s")
     group.add_argument("--vnc-port", type=_port, default=0, metavar="N", help="default: any free port")
     group.add_argument("--rewarder-port", type=_port, default=0, metavar="N", help="default: any free port")
+    group.add_argument(
+        "--novnc",
+        type=Path,
+        metavar="DIR",
+        help="noVNC, for the viewer; default: where Debian's package puts it",
+    )
 
 
 def _add_passwords(group: argparse._MutuallyExclusiveGroup) -> None:

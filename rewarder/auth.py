@@ -8,6 +8,7 @@ import binascii
 import hashlib
 import hmac
 import logging
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ MAX_WAITING = 4
 MAX_ADDRESSES = 1024
 """Addresses whose failures are remembered."""
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_TOKEN = re.compile(r"(token=)[^&\s]+")
 
 
 def authorization(password: str) -> str:
@@ -101,12 +103,16 @@ class Authenticator:
 
 
 class _HideSecrets(logging.Filter):
-    """Takes credentials out of the header lines the WebSocket library logs at DEBUG."""
+    """Takes credentials out of the request and header lines the WebSocket library logs at DEBUG."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         args = record.args
         if isinstance(args, tuple) and len(args) == 2 and str(args[0]).lower() in SECRET_HEADERS:
             record.args = (args[0], "[hidden]")
+        elif isinstance(args, tuple):
+            record.args = tuple(
+                _TOKEN.sub(r"\1[hidden]", arg) if isinstance(arg, str) else arg for arg in args
+            )
         # A port scanner, or a health check that hangs up, is no error of ours and deserves no traceback.
         if record.msg == "opening handshake failed":
             record.levelno, record.levelname = logging.DEBUG, "DEBUG"

@@ -6,7 +6,8 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 from rewarder.environment import Runtime, Tick
@@ -14,6 +15,8 @@ from rewarder.lifetime import until_stopped
 from rewarder.player import Inbox, Player
 from rewarder.server import RewarderServer
 from rewarder.version import VERSION
+from rewarder.viewer import Viewer, ViewerTokens
+from rewarder.viewer_bridge import Screen
 from rewarder.worker import Worker
 from vnc.server import VNCServer
 
@@ -38,6 +41,8 @@ class Ports:
 
     vnc_port: int
     rewarder_port: int
+    tokens: ViewerTokens = field(default_factory=ViewerTokens, repr=False)
+    """What the viewer's URLs have in place of a password."""
 
 
 class ServeOptions(TypedDict, total=False):
@@ -53,6 +58,7 @@ class ServeOptions(TypedDict, total=False):
     idle_timeout: float | None
     on_ready: Callable[[Ports], None] | None
     display: int | None
+    novnc: Path | None
 
 
 def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
@@ -79,6 +85,7 @@ async def serve(
     idle_timeout: float | None = None,
     on_ready: Callable[[Ports], None] | None = None,
     display: int | None = None,
+    novnc: Path | None = None,
 ) -> None:
     """Play `runtime` in real time and let agents in, until cancelled or idle.
 
@@ -94,12 +101,14 @@ async def serve(
         idle_timeout: return after so many seconds without a controlling client.
         on_ready: called once both ports can be connected to.
         display: the port of a VNC server that shows the environment already; none of ours is started.
+        novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.Viewer`.
 
     Raises:
         RuntimeCrash: the environment raised; clients were told.
         OSError: a port cannot be bound.
-        ValueError: the runtime does not offer `env_id`, or has no screen.
+        ValueError: the runtime does not offer `env_id`, or has no screen; or noVNC is not in `novnc`.
     """
+    viewer = Viewer(novnc)
     async with _opened(runtime) as worker:
         env_id = env_id or runtime.env_ids[0]
         if env_id not in runtime.env_ids:
@@ -115,6 +124,7 @@ async def serve(
                 "version": VERSION,
             },
             idle_timeout=idle_timeout,
+            site=viewer,
         )
         inbox.refuse = rewarder.reply_error
         vnc = None
@@ -123,7 +133,10 @@ async def serve(
         player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
         remote = _Remote(player, rewarder, vnc)
         try:
-            ports = await remote.listen(host, vnc_port, rewarder_port, display or 0)
+            listening = await remote.listen(host, vnc_port, rewarder_port, display or 0)
+            ports = replace(listening, tokens=viewer.tokens)
+            if ports.vnc_port:
+                viewer.show(_screen(host, ports.vnc_port, password, view_only_password))
             (on_ready or _log_ports)(ports)
             await remote.live(seed)
         finally:
@@ -206,6 +219,12 @@ def _vnc_server(
         view_only_password=_vnc_password(view_only_password),
         on_events=inbox.events,
     )
+
+
+def _screen(host: str, port: int, password: str | None, view_only_password: str | None) -> Screen:
+    """What the viewer's bridge connects to: where everybody is let in, so are we by loopback."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
+    return Screen(host, port, _vnc_password(password), _vnc_password(view_only_password))
 
 
 def _vnc_password(password: str | None) -> str | None:

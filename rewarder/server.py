@@ -10,11 +10,11 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -31,7 +31,7 @@ from rewarder.messages import MAX_FRAME, Describe, Message, Observation, Text
 from rewarder.protocol import ActionRequest, ResetRequest, ServerSession, checked_reward, close_reason
 from rewarder.version import PRODUCT_TOKEN
 
-__all__ = ["ResetRequest", "RewarderServer", "ServerLimits"]
+__all__ = ["ResetRequest", "RewarderServer", "ServerLimits", "Site"]
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +48,25 @@ class ServerLimits:
     ping_interval: float = 5.0
     ping_timeout: float = 10.0
     close_timeout: float = 2.0
+
+
+class Site(Protocol):
+    """Pages and WebSockets beside the rewarder's own, all of them below one path."""
+
+    @property
+    def prefix(self) -> str:
+        """The path, `/` at both ends."""
+        ...
+
+    async def respond(
+        self, websocket: ServerConnection, request: Request, admit: Callable[[], Awaitable[HTTPStatus]]
+    ) -> Response | None:
+        """Answer a request; None lets it become a WebSocket. `admit` checks it as a rewarder connection."""
+        ...
+
+    async def serve(self, websocket: ServerConnection) -> None:
+        """Talk to a WebSocket that `respond` let in."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +88,7 @@ class RewarderServer:
         idle_timeout: float | None = None,
         limits: ServerLimits | None = None,
         authenticator: Authenticator | None = None,
+        site: Site | None = None,
     ) -> None:
         self._on_reset = on_reset
         self._on_action = on_action
@@ -76,6 +96,7 @@ class RewarderServer:
         self._idle_timeout = idle_timeout
         self._limits = limits or ServerLimits()
         self._auth = authenticator or Authenticator(password)
+        self._site = site
         self._peers: dict[int, _Peer] = {}
         self._numbers = count(1)
         self._described: tuple[EpisodeId, Describe] | None = None
@@ -203,16 +224,22 @@ class RewarderServer:
         path = urlsplit(request.path).path
         if path == "/healthz":
             return self._health_page(websocket)
+        if self._site is not None and path.startswith(self._site.prefix):
+            return await self._site.respond(websocket, request, lambda: self._admit(websocket, request))
         if path != "/":
             return _refusal(websocket, HTTPStatus.NOT_FOUND)
+        status = await self._admit(websocket, request)
+        return None if status == HTTPStatus.OK else _refusal(websocket, status)
+
+    async def _admit(self, websocket: ServerConnection, request: Request) -> HTTPStatus:
+        """Check where a request comes from, and its password."""
         headers = request.headers
         origins, authorizations = headers.get_all("Origin"), headers.get_all("Authorization")
         if len(origins) > 1 or len(authorizations) > 1:
-            return _refusal(websocket, HTTPStatus.BAD_REQUEST)
+            return HTTPStatus.BAD_REQUEST
         if not same_origin(next(iter(origins), None), next(iter(headers.get_all("Host")), None)):
-            return _refusal(websocket, HTTPStatus.FORBIDDEN)
-        status = await self._auth.check(next(iter(authorizations), None), _address(websocket))
-        return None if status == HTTPStatus.OK else _refusal(websocket, HTTPStatus(status))
+            return HTTPStatus.FORBIDDEN
+        return HTTPStatus(await self._auth.check(next(iter(authorizations), None), _address(websocket)))
 
     def _health_page(self, websocket: ServerConnection) -> Response:
         health: dict[str, object] = {"controllers": self.controllers, "observers": self.observers}
@@ -227,6 +254,9 @@ class RewarderServer:
     # Connections
 
     async def _serve_peer(self, websocket: ServerConnection) -> None:
+        if self._site is not None and _path(websocket).startswith(self._site.prefix):
+            await self._site.serve(websocket)
+            return
         observer = _is_observer(websocket)
         refusal = self._refusal(observer)
         session = ServerSession(next(self._numbers), observer=observer, label=_label(websocket))
@@ -328,6 +358,10 @@ def _refusal(websocket: ServerConnection, status: HTTPStatus) -> Response:
     if status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = 'Basic realm="rewarder"'
     return response
+
+
+def _path(websocket: ServerConnection) -> str:
+    return urlsplit(websocket.request.path).path if websocket.request is not None else ""
 
 
 def _is_observer(websocket: ServerConnection) -> bool:

@@ -1,4 +1,4 @@
-"""The command line: `universe-client run`, `serve`, `record`, `replay`, `doctor`."""
+"""The command line: `universe-client run`, `serve`, `view`, `record`, `replay`, `doctor`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from universe_client.remotes.images import IMAGES
 from universe_client.run import Until, run
 from universe_client.serve import ServeCommand, serve
 from universe_client.vector_env import VectorEnv
+from universe_client.view import ViewCommand, view
 from vnc.capture import MAX_BYTES
 
 _EPILOG = """\
@@ -29,6 +30,7 @@ examples:
   universe-client run gym-core.CartPole-v1 --agent my_agent:act --episodes 10 --json
   universe-client serve builtin.NeonDrive-v0          # then, elsewhere:
   universe-client run --remotes 'vnc://localhost:5901+15901?password_file=FILE'
+  universe-client view 'vnc://localhost:5901+15901?password_file=FILE'
   universe-client record 'vnc://localhost:5901?password_file=FILE' --seconds 10 --out game.capture
   universe-client replay game.capture --speed 0.5
   universe-client build gym-core && universe-client run gym-core.ALE/Pong-v5 --remotes docker:4
@@ -46,6 +48,11 @@ Without --steps, --seconds or --episodes it runs until Ctrl-C.
 _SERVE = """\
 Run one remote here in the foreground and print its address, so that any VNC viewer and any agent can connect, at the
 same time. It listens on this machine only, with a random password in a file that only you can read.
+"""
+
+_VIEW = """\
+Open a remote's viewer page in your browser, to watch it: keys and clicks do not reach it, unless --act. With --native,
+start TigerVNC's viewer instead. Neither puts a password where others can see it.
 """
 
 _RECORD = """\
@@ -104,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="an agent on live remotes", description=_RUN))
     _add_serve(commands.add_parser("serve", help="one remote, for viewers and agents", description=_SERVE))
+    _add_view(commands.add_parser("view", help="watch a remote", description=_VIEW))
     _add_record(commands.add_parser("record", help="a VNC session to a file", description=_RECORD))
     _add_replay(commands.add_parser("replay", help="a recorded session, for viewers", description=_REPLAY))
     _add_containers(commands)
@@ -183,6 +191,12 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--idle-timeout", type=float, metavar="S", help="end after S seconds without an agent"
     )
+    parser.add_argument(
+        "--novnc",
+        type=Path,
+        metavar="DIR",
+        help="noVNC, for the viewer; default: where Debian's package puts it",
+    )
     parser.set_defaults(command=_serve)
 
 
@@ -197,7 +211,18 @@ def _serve(options: argparse.Namespace) -> int:
             seed=options.seed,
             password_file=options.password_file,
             idle_timeout=options.idle_timeout,
+            novnc=options.novnc,
         )
+    )
+
+
+def _add_view(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("address", metavar="ADDRESS", help="vnc://host:port+port?password_file=FILE")
+    parser.add_argument("--act", action="store_true", help="let your keys and clicks through")
+    parser.add_argument("--native", action="store_true", help="with TigerVNC's vncviewer")
+    parser.add_argument("--print", action="store_true", help="print the page's address; it lets everybody in")
+    parser.set_defaults(
+        command=lambda options: view(ViewCommand(options.address, options.act, options.native, options.print))
     )
 
 

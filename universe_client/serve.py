@@ -14,8 +14,10 @@ from rich.console import Console
 from rewarder.runtime import Ports, RuntimeCrash
 from rewarder.runtime import run as run_runtime
 from rewarder.runtimes import RuntimeOptions, opened
+from rewarder.viewer import find_novnc, viewer_path
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import read_secret
+from universe_client.view import base_url
 from vnc.vncauth import obfuscated
 
 _VNC_PASSWORD_LENGTH = 8
@@ -33,10 +35,15 @@ class ServeCommand:
     seed: int | None
     password_file: Path | None
     idle_timeout: float | None
+    novnc: Path | None = None
 
 
 def serve(command: ServeCommand) -> int:
     """Serve until Ctrl-C; return the exit status."""
+    try:
+        find_novnc(command.novnc)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
         password = read_secret(command.password_file) if command.password_file else secrets.token_urlsafe(16)
         files = _write_secrets(Path(directory), password)
@@ -71,6 +78,7 @@ def _play(command: ServeCommand, password: str, files: tuple[Path, Path]) -> Non
             idle_timeout=command.idle_timeout,
             on_ready=lambda ports: _announce(command, ports, password, files),
             display=display,
+            novnc=command.novnc,
         )
 
 
@@ -86,12 +94,15 @@ def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
 def _announce(command: ServeCommand, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
     text, viewer = files
     host = command.host
+    page = base_url(host, ports.rewarder_port)
     address = f"vnc://{host}:{ports.vnc_port}+{ports.rewarder_port}?password_file={text}"
     Console(soft_wrap=True, highlight=False).print(
         f"[bold]{command.env_id}[/] runs; Ctrl-C ends it.\n"
         f"  an agent     universe-client run --remotes '{address}'\n"
         f"  a viewer     vncviewer -PasswordFile {viewer} {host}::{ports.vnc_port}\n"
-        f"  its health   http://{host}:{ports.rewarder_port}/healthz\n"
+        f"  a browser    {page}{viewer_path(ports.tokens.watch, acting=False)}\n"
+        f"               {page}{viewer_path(ports.tokens.act, acting=True)} [dim]has keyboard and mouse[/]\n"
+        f"  its health   {page}/healthz\n"
         f"  its password [dim]in {text}; a viewer that asks for it gets the first "
         f"{_VNC_PASSWORD_LENGTH} characters:[/] {password[:_VNC_PASSWORD_LENGTH]}"
     )

@@ -35,6 +35,17 @@ async def handshake(
         ProtocolError: the peer does not speak RFB, or breaks it.
         AuthError: it refused the password, or asks for none although one is configured.
     """
+    await join(reader, writer, password, limits)
+    return await _read_server_init(reader, limits)
+
+
+async def join(reader: StreamReader, writer: StreamWriter, password: str | None, limits: Limits) -> None:
+    """As `handshake`, up to where the server answers with its ServerInit.
+
+    Raises:
+        ProtocolError: the peer does not speak RFB, or breaks it.
+        AuthError: it refused the password, or asks for none although one is configured.
+    """
     minor = await _agree_on_version(reader, writer)
     security = await _agree_on_security(reader, writer, minor, password is not None, limits)
     if security == VNC_AUTH:
@@ -43,7 +54,6 @@ async def handshake(
     if security == VNC_AUTH or minor == 8:
         await _read_security_result(reader, minor, limits)
     writer.write(b"\x01")  # ClientInit: shared, or everybody else would be thrown out
-    return await _read_server_init(reader, limits)
 
 
 async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> int:

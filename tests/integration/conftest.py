@@ -1,5 +1,13 @@
-"""The fixtures of the agent's side."""
+"""The fixtures of the agent's side, and the faults between it and its remotes."""
 
-from tests.support.fixtures import driver, far_side, open_env, scripted
+import pytest
 
-__all__ = ["driver", "far_side", "open_env", "scripted"]
+from tests.support.faults import evil, proxied
+from tests.support.fixtures import driver, far_side, no_thread_is_left, open_env, playing, scripted
+
+__all__ = ["driver", "evil", "far_side", "no_thread_is_left", "open_env", "playing", "proxied", "scripted"]
+
+
+@pytest.fixture(autouse=True)
+def clean(no_thread_is_left: None) -> None:
+    """Whatever the test did, its environments are gone with their threads."""

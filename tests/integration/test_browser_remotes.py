@@ -1,7 +1,6 @@
 """A browser remote as an agent has it: pixels and text in, clicks out, rewards at once."""
 
 import os
-import shutil
 import statistics
 import time
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 
 import universe_client
-from rewarder.runtimes.browser_pages import miniwob_root
 from tests.integration.processes import descendants
 from tests.support.agent import one_step, running, until, until_running
 from universe_client import click
@@ -17,10 +15,6 @@ from universe_client.remotes import ProcessProvider
 
 ENV_ID = "browser.click-test"
 QUERY_HEIGHT, WIDTH, HEIGHT = 50, 160, 210
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("Xvnc") and miniwob_root()),
-    reason="needs chromium, Xvnc and the miniwob package",
-)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,22 +9,16 @@ import time
 from pathlib import Path
 
 import pytest
+from PIL import ImageGrab
 
 from rewarder.runtimes import browser
 from rewarder.runtimes.browser import BrowserFailed, BrowserRuntime, on_display
-from rewarder.runtimes.browser_pages import miniwob_root
 from rewarder.runtimes.devtools import CallTimeout
 from rewarder.xdisplay import DisplayError, XDisplay
 from tests.integration.processes import Obituary, command_line, descendants
 
 CLICK = "browser.click-test"
 TIMEOUT = 15
-
-needs_chromium = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("Xvnc")), reason="needs chromium and Xvnc"
-)
-needs_miniwob = pytest.mark.skipif(miniwob_root() is None, reason="needs the miniwob package")
-pytestmark = [needs_chromium, needs_miniwob]
 
 
 @pytest.fixture(scope="module")
@@ -135,13 +128,12 @@ def test_an_end_is_reported_once(runtime):
 
 
 def test_the_screen_shows_the_episode_when_reset_returns(runtime):
-    image_grab = pytest.importorskip("PIL.ImageGrab")
     environment = dict(os.environ)
     os.environ.update(runtime._display.environment)
     try:
         for seed in range(8):
             runtime.reset(CLICK if seed % 2 else "browser.enter-text", seed)
-            screen = image_grab.grab(xdisplay=runtime._display.name)
+            screen = ImageGrab.grab(xdisplay=runtime._display.name)
             assert screen.getpixel((155, 4))[:3] == (255, 255, 0), "the instruction's yellow is not there"
             assert screen.getpixel((639, 479))[:3] == (0x55, 0x55, 0x55), "the page does not fill the screen"
     finally:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+LEFT = 0xFF51
+PRESS = [[("KeyEvent", "Left", True)]]
+
 
 @dataclass(frozen=True)
 class Step:
@@ -68,6 +71,14 @@ def until(env: Any, condition: Callable[[Step], bool], timeout: float = 10.0) ->
 
 def running(step: Step) -> bool:
     return all(observation is not None for observation in step.observation_n)
+
+
+def is_done(step: Step) -> bool:
+    return bool(step.done)
+
+
+def failed(step: Step) -> bool:
+    return any(info["error"] is not None for info in step.info_n)
 
 
 def until_running(env: Any, timeout: float = 10.0) -> Step:

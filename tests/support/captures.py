@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import stat
 import struct
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.support.xvnc import xvnc_server
 from tests.vnc.rfb_client import RFBClient
 from vnc.capture import Capture, CaptureHeader, CaptureWriter
 from vnc.capture_record import Recorder
@@ -23,7 +22,6 @@ from vnc.events import Event, KeyEvent
 from vnc.portable import PortableSession, connect
 from vnc.server import VNCServer
 from vnc.session import Frame, VNCAddress
-from vnc.vncauth import obfuscated
 
 WIDTH, HEIGHT = 96, 64
 PASSWORD = "sesame!1"
@@ -144,38 +142,5 @@ def written(path: Path, *updates: bytes, **options: int) -> CaptureWriter:
 @pytest.fixture
 async def xvnc(tmp_path: Path) -> AsyncIterator[tuple[int, str]]:
     """TigerVNC's server with a password; its port and its display."""
-    program = shutil.which("Xvnc")
-    if program is None:
-        pytest.skip("TigerVNC's Xvnc is not installed")
-    secret = tmp_path / "vncpasswd"
-    secret.write_bytes(obfuscated(PASSWORD))
-    secret.chmod(0o600)
-    free = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
-    port = free.sockets[0].getsockname()[1]
-    free.close()
-    process = await asyncio.create_subprocess_exec(
-        program, "-displayfd", "1", "-rfbport", str(port), "-localhost", "-SecurityTypes=VncAuth", "-PasswordFile",
-        str(secret), "-geometry", "320x200", "-depth", "24", "-UseBlacklist=0", "-AlwaysShared", "-nolisten", "tcp",
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
-    assert process.stdout
-    number = (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
-    yield port, f":{number}"
-    process.kill()
-    await process.wait()
-
-
-@asynccontextmanager
-async def logo(display: str) -> AsyncIterator[None]:
-    program = shutil.which("xlogo")
-    if program is None:
-        pytest.skip("xlogo (x11-apps) is not installed")
-    process = await asyncio.create_subprocess_exec(
-        program, "-geometry", "320x200+0+0", env=os.environ | {"DISPLAY": display}
-    )
-    try:
-        yield
-    finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    async with xvnc_server(tmp_path, PASSWORD) as server:
+        yield server

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from tests.support.agent import until_running
 from tests.support.remote import ScriptedRemote
 from universe_client import Config, VectorEnv
 from universe_client.loop import LoopThread
@@ -62,6 +64,27 @@ def open_env(driver: str) -> Iterator[Callable[..., VectorEnv]]:
     yield open_one
     for env in opened:
         env.close()
+
+
+@pytest.fixture
+def playing(open_env: Callable[..., VectorEnv]) -> Callable[..., VectorEnv]:
+    """As `open_env`, and then reset and stepped until every remote is running."""
+
+    def open_one(*remotes: Any, **options: Any) -> VectorEnv:
+        env = open_env(*remotes, **options)
+        env.reset()
+        until_running(env)
+        return env
+
+    return open_one
+
+
+@pytest.fixture
+def no_thread_is_left() -> Iterator[None]:
+    """No environment's thread outlives the test."""
+    before = set(threading.enumerate())
+    yield
+    assert not {thread for thread in threading.enumerate() if thread.name == "universe-client"} - before
 
 
 def provider(*remotes: Any) -> Any:

@@ -32,6 +32,11 @@ class Peer:
         self.input = b""
         self.shared: int | None = None
 
+    @property
+    def has_more(self) -> bool:
+        """Whether the client has said something that is not read yet."""
+        return bool(self.reader._buffer)  # type: ignore[attr-defined]
+
     async def read(self, count: int) -> bytes:
         return await asyncio.wait_for(self.reader.readexactly(count), 5)
 
@@ -69,7 +74,22 @@ class Peer:
         return Request(bool(incremental), *rest)
 
     def update(self, *rects: bytes) -> None:
-        self.write(struct.pack(">BxH", 0, len(rects)) + b"".join(rects))
+        self.write(update(*rects))
+
+    async def idle(self) -> None:
+        """Read whatever the client says until it is gone."""
+        await self.reader.read()
+
+    async def drip(self, data: bytes, pause: float) -> None:
+        """Write one byte after the other, `pause` seconds apart."""
+        for byte in data:
+            self.write(bytes([byte]))
+            await asyncio.sleep(pause)
+
+
+def update(*rects: bytes) -> bytes:
+    """A FramebufferUpdate."""
+    return struct.pack(">BxH", 0, len(rects)) + b"".join(rects)
 
 
 def header(x: int, y: int, width: int, height: int, encoding: int = 0) -> bytes:

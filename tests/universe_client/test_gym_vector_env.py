@@ -259,7 +259,6 @@ def test_record_episode_statistics_takes_a_reset_mask_from_the_options(three, op
 
 
 def test_record_video_writes_a_film(three, open_gym, tmp_path):
-    pytest.importorskip("moviepy")
     from gymnasium.wrappers.vector import RecordVideo
 
     env = RecordVideo(

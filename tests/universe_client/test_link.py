@@ -38,11 +38,9 @@ def test_states_of_a_life(scripted, open_env):
     assert link.rewarder is None
 
 
-def test_the_label_names_slot_and_address(scripted, open_env):
+def test_the_label_names_slot_and_address(scripted, playing):
     remote = scripted()
-    env = open_env(remote)
-    env.reset()
-    until_running(env)
+    env = playing(remote)
     assert env.remotes[0].link.label == f"0 ({remote.address})"
 
 
@@ -141,11 +139,9 @@ def test_close_while_connecting_waiting_and_running(scripted, open_env):
         assert not closer.is_alive()
 
 
-def test_a_lost_link_says_what_it_lost(scripted, open_env):
+def test_a_lost_link_says_what_it_lost(scripted, playing):
     remote = scripted()
-    env = open_env(remote)
-    env.reset()
-    until_running(env)
+    env = playing(remote)
     remote.stop_vnc()
     step = until(env, lambda step: step.info["error"] is not None)[-1]
     assert step.info["error"].startswith(f"remote 0 ({remote.address}), run: ")

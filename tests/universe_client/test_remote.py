@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from tests.support.agent import one_step, until, until_running, wait_until
+from tests.support.agent import one_step, until, wait_until
 from tests.support.remote import by_hand
 from vnc.events import KeyEvent
 
 
-def test_a_slot_that_is_not_polled_keeps_what_it_has(scripted, open_env):
+def test_a_slot_that_is_not_polled_keeps_what_it_has(scripted, playing):
     one, other = scripted(), scripted()
-    env = open_env(one, other)
-    env.reset()
-    until_running(env)
+    env = playing(one, other)
     other.reward(7.0)
     wait_until(lambda: env.remotes[1].link.buffer._current.count == 1)
     observation_n, reward_n, done_n, info = env.recv(mask=[True, False])
@@ -29,11 +27,9 @@ def test_nothing_sent_is_nothing_masked_and_no_reaction(scripted, open_env):
     assert info["mask.masked.observation"] is True
 
 
-def test_an_episode_cut_from_this_side_is_told_once(scripted, open_env):
+def test_an_episode_cut_from_this_side_is_told_once(scripted, playing):
     remote = scripted()
-    env = open_env(remote)
-    env.reset()
-    until_running(env)
+    env = playing(remote)
     remote.reward(2.0)
     wait_until(lambda: env.remotes[0].link.buffer._current.count == 1)
     env.truncate(0, "bored")
@@ -55,11 +51,9 @@ def test_cutting_an_episode_that_is_not_on_has_no_effect(scripted, open_env):
     assert remote.resets.qsize() == 0
 
 
-def test_the_error_of_a_slot_is_remembered_and_told_once(scripted, open_env):
+def test_the_error_of_a_slot_is_remembered_and_told_once(scripted, playing):
     remote = scripted()
-    env = open_env(remote, backoff=(5.0, 5.0))
-    env.reset()
-    until_running(env)
+    env = playing(remote, backoff=(5.0, 5.0))
     remote.stop()
     told = until(env, lambda step: step.info["error"] is not None)[-1].info["error"]
     assert one_step(env).info["error"] is None
@@ -67,11 +61,9 @@ def test_the_error_of_a_slot_is_remembered_and_told_once(scripted, open_env):
     assert env.remotes[0].new_error is None
 
 
-def test_actions_keep_their_order_over_steps(scripted, open_env):
+def test_actions_keep_their_order_over_steps(scripted, playing):
     remote = scripted()
-    env = open_env(remote)
-    env.reset()
-    until_running(env)
+    env = playing(remote)
     for number in range(100):
         env.step([[("KeyEvent", 0x100 + number, True)]])
     assert remote.wait_for_events(100) == [KeyEvent(0x100 + number, True) for number in range(100)]

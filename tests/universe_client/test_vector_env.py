@@ -60,11 +60,9 @@ def test_a_wrong_number_of_actions_is_a_config_error(scripted, open_env, action_
         env.step(action_n)
 
 
-def test_an_unknown_event_names_slot_and_event_and_nothing_is_sent(scripted, open_env):
+def test_an_unknown_event_names_slot_and_event_and_nothing_is_sent(scripted, playing):
     remotes = [scripted(), scripted()]
-    env = open_env(*remotes)
-    env.reset()
-    until_running(env)
+    env = playing(*remotes)
     with pytest.raises(ConfigError, match=r"slot 1: \('JumpEvent', 3\) is no event"):
         env.step([[("KeyEvent", "a", True)], [("JumpEvent", 3)]])
     env.step([[("KeyEvent", "b", True)], []])
@@ -82,10 +80,8 @@ def test_bad_reset_arguments(scripted, open_env):
     env.reset(options={})
 
 
-def test_spaces_are_of_the_screen_once_it_is_known(scripted, open_env):
-    env = open_env(scripted())
-    env.reset()
-    until_running(env)
+def test_spaces_are_of_the_screen_once_it_is_known(scripted, playing):
+    env = playing(scripted())
     assert (env.action_space.width, env.action_space.height) == (24, 16)
     assert env.observation_space.sample()["vision"].shape == (16, 24, 3)
     assert env.action_space.contains(env.action_space.sample())
@@ -97,11 +93,9 @@ def test_spaces_before_the_first_screen_have_the_usual_size():
     env.close()
 
 
-def test_wait_wakes_when_something_comes_and_on_close(scripted, open_env):
+def test_wait_wakes_when_something_comes_and_on_close(scripted, playing):
     remote = scripted()
-    env = open_env(remote)
-    env.reset()
-    until_running(env)
+    env = playing(remote)
     while env.wait(0.3):
         one_step(env)
     assert env.wait(0) is False
@@ -128,11 +122,9 @@ def test_close_is_idempotent_and_needs_no_reset(scripted, open_env):
         env.reset()
 
 
-def test_steps_do_not_wait_for_frames(scripted, open_env):
+def test_steps_do_not_wait_for_frames(scripted, playing):
     """U2: nothing changes, and a thousand steps take no time."""
-    env = open_env(scripted())
-    env.reset()
-    until_running(env)
+    env = playing(scripted())
     began = time.monotonic()
     for _ in range(1000):
         one_step(env)

@@ -21,13 +21,13 @@ from tests.support.captures import (
     Watcher,
     address_of,
     content_and_mode,
-    logo,
     picture,
     plain,
     replaying,
     session_through_recorder,
 )
 from tests.support.rfb import Peer, listening
+from tests.support.xvnc import logo
 from vnc.capture import CaptureWriter, read_capture
 from vnc.capture_record import Recorder, RecordOptions, record
 from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError

@@ -45,11 +45,9 @@ def test_a_late_step_is_counted_and_not_made_up_for_by_a_burst(scripted, open_en
     assert time.monotonic() - began >= 0.05, "the next step made up for lost time"
 
 
-def test_actions_are_sent_before_the_wait(scripted, open_env):
+def test_actions_are_sent_before_the_wait(scripted, playing):
     remote = scripted()
-    inner = open_env(remote)
-    inner.reset()
-    until_running(inner)
+    inner = playing(remote)
     env = throttled(inner, fps=1000)
     until_running(env)
     env.fps = 0.5

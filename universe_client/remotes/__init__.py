@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import AddressProvider, parse
+from universe_client.remotes.docker import DockerProvider
 from universe_client.remotes.embedded import EmbeddedProvider
 from universe_client.remotes.process import ProcessProvider
 from universe_client.remotes.provider import Provider, RemoteAddress
 
-__all__ = ["AddressProvider", "EmbeddedProvider", "ProcessProvider", "Provider", "RemoteAddress", "provider"]
+__all__ = [
+    "AddressProvider",
+    "DockerProvider",
+    "EmbeddedProvider",
+    "ProcessProvider",
+    "Provider",
+    "RemoteAddress",
+    "provider",
+]
 
 
 def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: float) -> Provider:
     """Return the provider that `remotes` names.
 
     Args:
-        remotes: a number (embedded), `"embedded:4"`, `"process:4"`, a `vnc://` address, or a provider.
+        remotes: a number (embedded), `"embedded:4"`, `"process:4"`, `"docker:4"`, a `vnc://` address, or a
+            provider.
         env_id: the environment to play; `vnc://` remotes may go on with what they run.
         start_timeout: seconds one remote may take to start.
 
@@ -31,10 +43,16 @@ def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: f
     kind, _, count = remotes.partition(":")
     if kind not in _LOCAL or not count.isdecimal():
         shown = remotes.partition("?")[0].rpartition("@")[2]  # what is cut off may be a secret
-        raise ConfigError(f"remotes={shown!r} is no number, embedded:N, process:N or vnc:// address")
+        raise ConfigError(
+            f"remotes={shown!r} is no number, embedded:N, process:N, docker:N or vnc:// address"
+        )
     if env_id is None:
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
     return _LOCAL[kind](int(count), env_id, start_timeout)
 
 
-_LOCAL = {"embedded": EmbeddedProvider, "process": ProcessProvider}
+_LOCAL: dict[str, Callable[[int, str, float], Provider]] = {
+    "embedded": EmbeddedProvider,
+    "process": ProcessProvider,
+    "docker": DockerProvider,
+}

@@ -19,7 +19,8 @@ REWARDER_PORT = 15900
 _VNC_PASSWORD_LENGTH = 8
 
 _HOST = re.compile(
-    r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\[\]:+/?@,]+)(?P<vnc>:\d*)?(?P<rewarder>\+\d*)?", flags=re.ASCII
+    r"(?P<host>\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[^\[\]:+/?@,]+)(?P<vnc>:\d*)?(?P<rewarder>\+\d*)?",
+    flags=re.ASCII,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from rewarder.client import RewarderAddress
 from vnc.session import VNCAddress
@@ -43,4 +43,13 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Take every remote back. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """A provider whose remotes take a while to start, and that says how far they are."""
+
+    def phase(self, index: int) -> str | None:
+        """Return what remote `index` waits for in `acquire`; None when it is started."""
         ...
