@@ -244,8 +244,6 @@ class Chromium:
         match event.method:
             case "Runtime.bindingCalled" if event.params.get("name") == PUSH:
                 self._pushed.append(str(event.params.get("payload")))
-            case "Page.javascriptDialogOpening":
-                self._try("Page.handleJavaScriptDialog", {"accept": True}, self._session)
             case "Target.targetCreated":
                 self._close_other(msgspec.convert(event.params, type=_TargetEvent).target)
             case "Page.frameNavigated":

@@ -62,6 +62,9 @@ class _Message(msgspec.Struct, frozen=True):
     session_id: str | None = msgspec.field(default=None, name="sessionId")
 
 
+_DIALOG = "Page.javascriptDialogOpening"
+
+
 class Event(msgspec.Struct, frozen=True):
     """Something happened in the browser."""
 
@@ -72,6 +75,8 @@ class Event(msgspec.Struct, frozen=True):
 
 class DevTools:
     """A connection to a browser, used from one thread.
+
+    JavaScript's dialogs (alert, confirm) are accepted as they come: until then their page answers no call.
 
     Raises:
         Disconnected: (any method) it is gone, or never came to be.
@@ -190,7 +195,9 @@ class DevTools:
             _gone(error)
         except msgspec.DecodeError as error:
             raise DevToolsError(f"the browser sent what is no devtools message: {error}") from error
-        if message.id is None:
+        if message.method == _DIALOG:
+            self._send("Page.handleJavaScriptDialog", {"accept": True}, message.session_id)
+        elif message.id is None:
             self._events.append(Event(message.method, message.params, message.session_id))
         return message
 

@@ -244,7 +244,6 @@ def pages(runtime):
 
 
 def passed(runtime):
-    runtime.tick([])  # which answers the dialog
     return page(runtime, "window.passed === true")
 
 
