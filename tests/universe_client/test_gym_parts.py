@@ -45,7 +45,7 @@ def test_late_steps_are_counted_and_not_made_up_for():
     began = time.monotonic()
     pacer.wait()
     pacer.wait()
-    assert 0.09 < time.monotonic() - began < 0.5
+    assert time.monotonic() - began > 0.09, "lost time was made up for"
     assert pacer.missed == 1
 
 

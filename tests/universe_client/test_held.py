@@ -9,33 +9,24 @@ from universe_client.held import HeldInput
 from vnc.events import Event, KeyEvent, PointerEvent
 
 
-def test_releases_the_last_key_first_and_the_buttons_where_they_are():
+def after(*events: Event) -> list[Event]:
+    """What is released after these."""
     held = HeldInput()
-    held.note(
-        [
-            KeyEvent(1, True),
-            KeyEvent(2, True),
-            KeyEvent(1, True),
-            PointerEvent(3, 4, 0),
-            PointerEvent(5, 6, 3),
-        ]
-    )
-    assert held.release() == [KeyEvent(2, False), KeyEvent(1, False), PointerEvent(5, 6, 0)]
+    held.note(list(events))
+    released = held.release()
     assert held.release() == []
+    return released
+
+
+def test_releases_the_last_key_first_and_the_buttons_where_they_are():
+    one, two = KeyEvent(1, True), KeyEvent(2, True)
+    released = after(one, two, one, PointerEvent(3, 4, 0), PointerEvent(5, 6, 3))
+    assert released == [KeyEvent(2, False), KeyEvent(1, False), PointerEvent(5, 6, 0)]
 
 
 def test_what_was_let_go_is_not_held():
-    held = HeldInput()
-    held.note(
-        [
-            KeyEvent(1, True),
-            KeyEvent(1, False),
-            KeyEvent(9, False),
-            PointerEvent(1, 1, 1),
-            PointerEvent(1, 1, 0),
-        ]
-    )
-    assert held.release() == []
+    keys = KeyEvent(1, True), KeyEvent(1, False), KeyEvent(9, False)
+    assert after(*keys, PointerEvent(1, 1, 1), PointerEvent(1, 1, 0)) == []
 
 
 EVENTS = st.lists(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import time
 import tracemalloc
 
 import gymnasium
@@ -23,6 +22,7 @@ from gymnasium.vector.utils import (
     write_to_shared_memory,
 )
 
+from tests.support.timing import best_of
 from universe_client.pixel_box import PixelBox
 
 SHAPE = (6, 4, 3)
@@ -30,16 +30,17 @@ STOCK = Box(0, 255, SHAPE, np.uint8)
 
 
 def test_64_screens_cost_neither_time_nor_memory():
+    def batch_and_copy():
+        batched = batch_space(PixelBox((768, 1024, 3)), 64)
+        return batched, pickle.loads(pickle.dumps(copy.deepcopy(batched)))
+
+    assert best_of(5, batch_and_copy, 0.05) < 0.05
     tracemalloc.start()
-    began = time.monotonic()
-    batched = batch_space(PixelBox((768, 1024, 3)), 64)
-    copied = pickle.loads(pickle.dumps(copy.deepcopy(batched)))
-    took = time.monotonic() - began
+    batched, copied = batch_and_copy()
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert copied == batched
     assert batched.shape == batched.low.shape == (64, 768, 1024, 3)
-    assert took < 0.05
     assert peak < 1_000_000
     assert len(pickle.dumps(batched)) < 2000
 
@@ -47,9 +48,8 @@ def test_64_screens_cost_neither_time_nor_memory():
 def test_contains_looks_at_no_pixel():
     batched = batch_space(PixelBox((768, 1024, 3)), 16)
     frames = np.zeros(batched.shape, np.uint8)
-    began = time.monotonic()
-    assert all(frames in batched for _ in range(100))
-    assert time.monotonic() - began < 0.05
+    assert best_of(5, lambda: [frames in batched for _ in range(100)], 0.05) < 0.05
+    assert frames in batched
 
 
 def test_it_equals_the_stock_box_both_ways_round():

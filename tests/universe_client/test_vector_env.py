@@ -128,7 +128,7 @@ def test_steps_do_not_wait_for_frames(scripted, playing):
     began = time.monotonic()
     for _ in range(1000):
         one_step(env)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
 def test_sixty_four_remotes_in_one_process(scripted, open_env):

@@ -1,0 +1,115 @@
+"""Tests on a real daemon: `make test-docker` runs and never skips them; a plain `pytest` leaves them out."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+import universe_client
+from tests.support.agent import until_running
+from universe_client.remotes.docker import DockerProvider
+from universe_client.remotes.engine import Engine
+from universe_client.remotes.owner import SESSION
+
+CARTPOLE = "gym-core.CartPole-v1"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "docker: needs a Docker daemon and our images")
+
+
+def pytest_collection_modifyitems(config, items):
+    if "docker" in config.option.markexpr:
+        return
+    chosen = [item for item in items if item.get_closest_marker("docker") is None]
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """Our own shell around the daemon; without a daemon every test fails."""
+    engine = Engine()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def daemon(engine):
+    """The Docker SDK itself, to look behind the shell's back."""
+    import docker
+
+    client = docker.DockerClient(base_url=engine.url)
+    yield client
+    client.close()
+
+
+def left_behind(daemon):
+    """What carries our label, and every volume without a name: those of our containers have none."""
+    containers = daemon.containers.list(all=True, filters={"label": SESSION})
+    networks = daemon.networks.list(filters={"label": SESSION})
+    return [container.name for container in containers] + [network.name for network in networks]
+
+
+@pytest.fixture(autouse=True)
+def tidy(daemon):
+    """No test may leave a container, a network or a volume."""
+    volumes = {volume.id for volume in daemon.volumes.list()}
+    yield
+    left = left_behind(daemon)
+    for container in daemon.containers.list(all=True, filters={"label": SESSION}):
+        container.remove(force=True, v=True)  # so that the next test is judged by its own
+    for network in daemon.networks.list(filters={"label": SESSION}):
+        network.remove()
+    assert left == []
+    assert {volume.id for volume in daemon.volumes.list()} <= volumes
+
+
+@pytest.fixture
+def open_env():
+    """Return an environment of containers, not reset; it is closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def open_env(n=1, env_id=CARTPOLE, *, provider=None, **options):
+            provider = provider or DockerProvider(n, env_id)
+            return stack.enter_context(universe_client.VectorEnv(env_id, provider, **options))
+
+        yield open_env
+
+
+@pytest.fixture
+def running_env(open_env):
+    """Return an environment whose remotes all run."""
+
+    def running_env(n=1, env_id=CARTPOLE, **options):
+        """`options` are those of `open_env`."""
+        env = open_env(n, env_id, **options)
+        env.reset()
+        until_running(env, 60)
+        return env
+
+    return running_env
+
+
+@pytest.fixture
+def containers(daemon):
+    """Return the containers of an environment, by slot."""
+
+    def containers(env):
+        label = f"{SESSION}={env.provider.session}"
+        found = daemon.containers.list(all=True, filters={"label": label})
+        return sorted(found, key=lambda container: container.name)
+
+    return containers
+
+
+@pytest.fixture
+def stranger(daemon):
+    """A running container that is none of ours."""
+    image = daemon.images.get("universe-client/base")
+    container = daemon.containers.run(
+        image.id, ["-c", "sleep 600"], entrypoint="sh", detach=True, name="universe-client-stranger"
+    )
+    yield container
+    container.remove(force=True, v=True)

@@ -1,0 +1,85 @@
+"""Remotes in containers are played in real time, and are there soon."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import universe_client
+from tests.support.agent import one_step, until, until_running
+from universe_client.remotes.docker import DockerProvider
+from universe_client.run import Run, Until
+
+pytestmark = pytest.mark.docker
+
+COLD_START = {"builtin.NeonDrive-v0": 5, "gym-core.CartPole-v1": 5, "gym-core.ALE/Pong-v5": 5}
+
+
+@pytest.mark.parametrize("env_id", COLD_START)
+def test_the_first_observation_comes_soon(open_env, env_id, record_property):
+    began = time.monotonic()
+    env = open_env(env_id=env_id)
+    env.reset()
+    until_running(env, 30)
+    seconds = time.monotonic() - began
+    record_property("seconds", round(seconds, 2))
+    print(f"{env_id}: {seconds:.2f} s from VectorEnv() to the first observation")
+    assert seconds < COLD_START[env_id]
+
+
+def test_four_remotes_start_side_by_side_and_play(running_env):
+    began = time.monotonic()
+    env = running_env(4, "builtin.NeonDrive-v0")
+    assert time.monotonic() - began < 10
+    frames, rewards = [0] * 4, [0] * 4
+    until_time = time.monotonic() + 3
+    while time.monotonic() < until_time:
+        step = one_step(env, [[("KeyEvent", "Up", True)]] * 4)
+        for slot, info in enumerate(step.info_n):
+            frames[slot] += info["stats.vnc.updates.n"]
+            rewards[slot] += info["stats.reward.count"]
+        env.wait(0.1)
+    assert min(frames) > 3 * 20, frames
+    assert min(rewards) > 0, rewards
+
+
+def test_pong_updates_at_least_thirty_times_a_second(running_env):
+    pong = "gym-core.ALE/Pong-v5"
+    env = running_env(env_id=pong, provider=DockerProvider(1, pong, arguments=["--fps", "60"]))
+    updates, began = 0, time.monotonic()
+    while time.monotonic() - began < 4:
+        updates += one_step(env).info["stats.vnc.updates.n"]
+        env.wait(0.1)
+    assert updates / 4 >= 30
+
+
+def test_what_the_agent_types_arrives(running_env):
+    """CartPole pushed to one side only falls soon."""
+    env = running_env()
+    lengths = []
+    for _ in range(3):
+        began = time.monotonic()
+        one_step(env, [[("KeyEvent", "Right", True)]])
+        until(env, lambda step: step.done, 10)
+        lengths.append(time.monotonic() - began)
+        until_running(env, 10)
+    assert max(lengths) < 3
+
+
+def test_the_table_shows_the_phases_up_to_the_first_frame():
+    seen = []
+    with universe_client.VectorEnv("gym-core.CartPole-v1", DockerProvider(2, "gym-core.CartPole-v1")) as env:
+        run = Run(env, lambda *_: [[], []], 60, Until(seconds=1))
+        env.reset()
+        deadline = time.monotonic() + 30
+        while "running" not in seen and time.monotonic() < deadline:
+            states = list(run.table().columns[2].cells)
+            if str(states[0]) not in seen:
+                seen.append(str(states[0]))
+            env.step([[], []])
+            env.wait(0.02)
+    assert seen[:1] == ["daemon"] and seen[-1] == "running"
+    assert {"start", "rewarder"} <= set(seen)
+    order = ["daemon", "start", "rewarder", "vnc", "reset", "first frame", "running"]
+    assert [phase for phase in order if phase in seen] == list(dict.fromkeys(seen))

@@ -1,0 +1,116 @@
+"""`universe-client ps`, `down` and `reap`: the containers of ours, whoever forgot them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from universe_client.remotes.docker import reap
+from universe_client.remotes.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine, EngineError
+from universe_client.remotes.owner import SESSION, Owner
+
+_PIPE_WIDTH = 240  # whoever reads a pipe wants whole names
+_Work = Callable[[Engine, Console], int]
+_Labels = Mapping[str, str]
+
+
+def ps() -> int:
+    """List our containers; return the exit status."""
+    return _with_engine(_print_table)
+
+
+def down(sessions: Sequence[str]) -> int:
+    """Remove our containers, of these sessions or all; return the exit status."""
+    return _with_engine(lambda engine, console: _remove(engine, console, sessions))
+
+
+def reap_command() -> int:
+    """Remove those of our containers whose agent is dead; return the exit status."""
+    return _with_engine(_reap)
+
+
+def _with_engine(work: _Work) -> int:
+    console = Console(soft_wrap=True, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    try:
+        engine = Engine()
+        try:
+            return work(engine, console)
+        finally:
+            engine.close()
+    except EngineError as error:
+        console.print(Text(str(error), "red"))
+        return 1
+
+
+def _reap(engine: Engine, console: Console) -> int:
+    return _count(console, [_told(console, name) for name in reap(engine)])
+
+
+def _remove(engine: Engine, console: Console, sessions: Sequence[str]) -> int:
+    """Remove containers and networks of this user's agents on this machine."""
+    removed = []
+    for container in engine.containers():
+        if _is_meant(container.labels, sessions):
+            engine.remove(container.id)
+            removed.append(_told(console, container.name))
+    for identity, labels in engine.networks():
+        if _is_meant(labels, sessions):
+            engine.remove_network(identity)
+    return _count(console, removed)
+
+
+def _is_meant(labels: _Labels, sessions: Sequence[str]) -> bool:
+    owner = Owner.of(labels)
+    return owner is not None and owner.is_local and (not sessions or labels[SESSION] in sessions)
+
+
+def _told(console: Console, name: str) -> str:
+    console.print(f"removed {name}")
+    return name
+
+
+def _count(console: Console, removed: Sequence[str]) -> int:
+    console.print(f"{len(removed)} container{'' if len(removed) == 1 else 's'} removed")
+    return 0
+
+
+def _print_table(engine: Engine, console: Console) -> int:
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("container", "image", "state", "address", "session", "agent"):
+        table.add_column(column, overflow="fold")
+    for container in engine.containers():
+        table.add_row(*_row(container))
+    console.print(table)
+    return 0
+
+
+def _row(container: Container) -> tuple[str | Text, ...]:
+    owner = Owner.of(container.labels)
+    state = container.state if container.health is None else f"{container.state}, {container.health}"
+    return (
+        container.name,
+        container.image,
+        Text(state, "green" if container.is_running else "red"),
+        _address(container),
+        container.labels[SESSION],
+        _agent(owner),
+    )
+
+
+def _address(container: Container) -> str:
+    ports = container.ports
+    if VNC_PORT not in ports or REWARDER_PORT not in ports:
+        return "-"
+    return f"{HOST}:{ports[VNC_PORT]}+{ports[REWARDER_PORT]}"
+
+
+def _agent(owner: Owner | None) -> Text:
+    if owner is None or not owner.is_local:
+        return Text("somebody else's", "dim")
+    return Text(f"{owner.pid} is dead", "red") if owner.is_dead else Text(str(owner.pid))

@@ -1,0 +1,360 @@
+"""Remotes in containers: one each, on this machine's loopback only, removed however the agent ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar
+
+import msgspec
+
+from rewarder.client import RewarderAddress
+from universe_client.errors import ConfigError, ProviderError
+from universe_client.remotes.background import blocking
+from universe_client.remotes.engine import (
+    HOST,
+    REWARDER_PORT,
+    VNC_PORT,
+    Container,
+    Engine,
+    EngineError,
+    EngineMissing,
+    ImageMissing,
+    Plan,
+    check_sdk,
+)
+from universe_client.remotes.images import Image, image_for
+from universe_client.remotes.owner import SESSION, Owner
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+logger = logging.getLogger(__name__)
+
+LOG_LINES = 20
+IDLE_TIMEOUT = 600
+"""Seconds without an agent after which a container ends by itself."""
+_CANNOT_BE_STARTED = 2  # the exit status with which a remote says that it was asked for what it cannot do
+_KILLED = 137  # 128 and SIGKILL
+_STOP_TIMEOUT = 10.0
+_PATIENCE = 0.9
+"""The share of `start_timeout` after which a start has failed: the rest is for saying why."""
+
+
+class Phase(StrEnum):
+    """What a container that comes up is waiting for."""
+
+    DAEMON = "daemon"
+    START = "start"
+    REWARDER = "rewarder"
+
+
+class _Ready(msgspec.Struct):
+    """The line a remote prints when both its ports are open."""
+
+    vnc_port: int
+    rewarder_port: int
+
+
+@dataclass(slots=True)
+class DockerProvider:
+    """Runs one container per remote.
+
+    Attributes:
+        n: how many.
+        env_id: what they play at first.
+        start_timeout: seconds until one must be reachable.
+        image: what to run, and within which limits; None takes the image of ours that plays `env_id`.
+        reference: the name and tag of another image that serves remotes as ours do.
+        arguments: more command-line arguments for the remote (`python -m rewarder serve --help`).
+        session: what names our containers and tells them from those of others.
+    """
+
+    n: int
+    env_id: str
+    start_timeout: float = 60.0
+    image: Image | None = None
+    reference: str | None = None
+    arguments: Sequence[str] = ()
+    session: str = field(default_factory=lambda: secrets.token_hex(4), init=False)
+    _runs: dict[int, _Run] = field(default_factory=dict, init=False, repr=False)
+    _removals: set[asyncio.Task[None]] = field(default_factory=set, init=False, repr=False)
+    _opening: asyncio.Task[Engine] | None = field(default=None, init=False, repr=False)
+    _closed: bool = field(default=False, init=False, repr=False)
+    name: ClassVar[str] = "docker"
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ConfigError(f"{self.name}:{self.n} has no remotes")
+        check_sdk()
+        self.image = self.image or image_for(self.env_id)
+
+    def phase(self, index: int) -> str | None:
+        """Return what remote `index`, which is being acquired, is waiting for."""
+        run = self._runs.get(index)
+        return run.phase if run is not None else Phase.DAEMON
+
+    async def acquire(self, index: int) -> RemoteAddress:
+        """Return the address of the container, of a new one if there is none or it has ended."""
+        run = self._runs.get(index)
+        if run is not None and run.address is not None and await self._lives(index, run):
+            return run.address
+        await self.discard(index)
+        return await self._start(index)
+
+    async def _lives(self, index: int, run: _Run) -> bool:
+        try:
+            container = await blocking(run.inspect)
+            if container is not None and container.is_running:
+                return True
+            words = await blocking(run.last_words) if container is not None else []
+        except EngineError as error:
+            raise self._failure(index, run, str(error), []) from error
+        logger.warning("! %s", self._failure(index, run, _end(container), words))
+        return False
+
+    async def _start(self, index: int) -> RemoteAddress:
+        engine = await self._engine(index)
+        if self._closed:
+            raise ProviderError("the provider is closed", remote=self._label(index), stage="start")
+        run = self._runs[index] = _Run(engine, self._plan(index))
+        run.task = asyncio.create_task(blocking(run.start), name=f"container {run.plan.name}")
+        try:
+            async with asyncio.timeout(_PATIENCE * self.start_timeout):
+                return await asyncio.shield(run.task)
+        except TimeoutError:
+            what = f"waited for its {run.phase} for {_PATIENCE * self.start_timeout:g} s"
+            raise await self._give_up(index, run, what) from None
+        except ImageMissing as error:
+            raise await self._give_up(index, run, self._missing(), permanent=True) from error
+        except EngineError as error:
+            raise await self._give_up(index, run, str(error)) from error
+
+    def _plan(self, index: int) -> Plan:
+        assert self.image is not None
+        return Plan(
+            name=f"universe-client-{self.session}-{index}-{secrets.token_hex(2)}",
+            reference=self.reference or self.image.reference,
+            command=[self.env_id, "--idle-timeout", str(IDLE_TIMEOUT), *self.arguments],
+            labels=self._labels,
+            limits=self.image,
+            network=self._network,
+        )
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        return {SESSION: self.session} | Owner.here().labels
+
+    # -- the daemon ---------------------------------------------------------------------------------------------
+
+    @property
+    def _network(self) -> str:
+        return f"universe-client-{self.session}"
+
+    async def _engine(self, index: int) -> Engine:
+        """Return the daemon; the first to ask connects and tidies up."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(blocking(self._open), name="docker daemon")
+        opening = self._opening
+        try:
+            return await asyncio.shield(opening)
+        except (EngineError, ConfigError) as error:
+            if self._opening is opening:
+                self._opening = None
+            failure = ProviderError(str(error), remote=self._label(index), stage="start")
+            failure.permanent = isinstance(error, (EngineMissing, ConfigError)) and not self._runs
+            raise failure from error
+
+    def _open(self) -> Engine:
+        engine = Engine()
+        for container in reap(engine):
+            logger.info("= removed %s, whose owner is dead", container)
+        return engine
+
+    # -- ends ---------------------------------------------------------------------------------------------------
+
+    async def _give_up(self, index: int, run: _Run, what: str, *, permanent: bool = False) -> ProviderError:
+        """Return the error that says why, with the container's last words; remove the container."""
+        status = None
+        try:
+            container = await blocking(run.inspect)
+            words = await blocking(run.last_words) if container is not None else []
+            if container is not None and not container.is_running and container.state != "created":
+                what, status = _end(container), container.exit_code
+        except EngineError as error:
+            words = [f"(no log: {error})"]
+        failure = self._failure(index, run, what, words)
+        failure.permanent = permanent or status == _CANNOT_BE_STARTED
+        await self.discard(index)
+        return failure
+
+    def _failure(self, index: int, run: _Run, what: str, words: Sequence[str]) -> ProviderError:
+        lines = "".join(f"\n    {line}" for line in words)
+        text = f"container {run.plan.name}: {what}" + (f"; its last words:{lines}" if lines else "")
+        return ProviderError(text, remote=self._label(index), stage="start")
+
+    def _missing(self) -> str:
+        assert self.image is not None
+        if self.reference is not None:
+            return f"there is no image {self.reference} here"
+        return (
+            f"there is no image {self.image.reference} here: universe-client build {self.image.name}, "
+            "in a checkout of this project"
+        )
+
+    def _label(self, index: int) -> str:
+        return f"{index} ({self.name})"
+
+    async def discard(self, index: int) -> None:
+        """Remove the container, in whatever phase it is."""
+        run = self._runs.pop(index, None)
+        if run is None:
+            return
+        removal = asyncio.create_task(self._remove(run), name=f"removal of {run.plan.name}")
+        self._removals.add(removal)
+        removal.add_done_callback(self._removals.discard)
+        await asyncio.shield(removal)  # whoever waits may give up, the removal does not
+
+    async def _remove(self, run: _Run) -> None:
+        try:
+            await blocking(run.stop)
+        except EngineError as error:
+            logger.warning("! container %s may be left behind: %s", run.plan.name, error)
+        assert run.task is not None
+        ended, _ = await asyncio.wait([run.task], timeout=_STOP_TIMEOUT)
+        for task in ended:
+            task.exception()  # a start that was stopped has failed: nobody need hear of it
+
+    async def close(self) -> None:
+        """Remove every container, and the network."""
+        self._closed = True
+        opening, self._opening = self._opening, None
+        if opening is None:
+            return
+        try:
+            engine = await opening
+        except (EngineError, ConfigError):
+            return  # told by whoever asked for a remote
+        await asyncio.gather(*(self.discard(index) for index in list(self._runs)), *self._removals)
+        try:
+            await blocking(lambda: engine.remove_network(self._network))
+        except EngineError as error:
+            logger.warning("! network %s may be left behind: %s", self._network, error)
+        engine.close()
+
+
+class _Run:
+    """One container from its making to its end; every method blocks.
+
+    `stop` may come at any moment of `start`, from another thread: whoever comes last removes the container.
+    """
+
+    def __init__(self, engine: Engine, plan: Plan) -> None:
+        self.plan = plan
+        self.phase: Phase | None = Phase.START
+        self.address: RemoteAddress | None = None
+        self.task: asyncio.Task[RemoteAddress] | None = None
+        self._engine = engine
+        self._id: str | None = None
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+
+    def start(self) -> RemoteAddress:
+        """Make the container and wait until its remote can be reached.
+
+        Raises:
+            EngineError: it cannot be started, or has ended.
+        """
+        password = secrets.token_urlsafe(16)
+        self._make()
+        identity = self._existing()
+        self._engine.give_secret(identity, "password", password)
+        self._engine.start(identity)
+        self.phase = Phase.REWARDER
+        with self._engine.output(identity) as lines:
+            if not any(map(_is_ready, lines)):
+                raise EngineError("it ended before it could be reached")
+        container = self._engine.inspect(identity)
+        if container is None or not container.is_running:
+            raise EngineError("it ended as soon as it could be reached")
+        self.phase = None
+        self.address = _address(container, password)
+        return self.address
+
+    def _make(self) -> None:
+        self._engine.ensure_network(self.plan.network, self.plan.labels)
+        identity = self._engine.create(self.plan)
+        with self._lock:
+            self._id = identity
+            wanted = not self._stopped.is_set()
+        if not wanted:
+            self._engine.remove(identity)
+            raise EngineError("it is no longer wanted")
+
+    def _existing(self) -> str:
+        assert self._id is not None
+        return self._id
+
+    def stop(self) -> None:
+        """Remove the container; a `start` under way fails."""
+        with self._lock:
+            self._stopped.set()
+            identity = self._id
+        if identity is not None:
+            self._engine.remove(identity)
+
+    def inspect(self) -> Container | None:
+        """Return the container as it is; None if there is none."""
+        return self._engine.inspect(self._id) if self._id is not None else None
+
+    def last_words(self) -> list[str]:
+        """Return the end of its log."""
+        return self._engine.last_words(self._existing(), LOG_LINES)
+
+
+def reap(engine: Engine) -> Iterator[str]:
+    """Remove the containers and networks of ours whose owner is dead; yield the containers' names."""
+    for container in engine.containers():
+        if _is_orphaned(container.labels):
+            engine.remove(container.id)
+            yield container.name
+    for identity, labels in engine.networks():
+        if _is_orphaned(labels):
+            try:
+                engine.remove_network(identity)
+            except EngineError as error:  # somebody else is reaping, and is not done with the containers yet
+                logger.info("= a network stays: %s", error)
+
+
+def _is_orphaned(labels: Mapping[str, str]) -> bool:
+    owner = Owner.of(labels)
+    return owner is not None and owner.is_dead
+
+
+def _is_ready(line: str) -> bool:
+    try:
+        msgspec.json.decode(line, type=_Ready)
+    except msgspec.DecodeError:
+        return False
+    return True
+
+
+def _address(container: Container, password: str) -> RemoteAddress:
+    return RemoteAddress(
+        VNCAddress(HOST, container.ports[VNC_PORT], password[:8]),
+        RewarderAddress(HOST, container.ports[REWARDER_PORT], password),
+    )
+
+
+def _end(container: Container | None) -> str:
+    if container is None:
+        return "somebody removed it"
+    if container.out_of_memory:
+        return f"killed for lack of memory, it may have {container.memory >> 20} MiB"
+    if container.exit_code == _KILLED:  # by whom, Podman does not always know
+        return f"killed, perhaps for lack of memory: it may have {container.memory >> 20} MiB"
+    return f"ended with status {container.exit_code}"
