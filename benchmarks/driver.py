@@ -40,7 +40,9 @@ async def _measure() -> Table:
 def _table(figures: dict[str, list[float]]) -> Table:
     table = Table("client", "CPU, ms per update (median)", "ratio to asyncvnc (median of pairs)")
     for name, times in figures.items():
-        ratio = statistics.median(ours / theirs for ours, theirs in zip(times, figures["asyncvnc"], strict=True))
+        ratio = statistics.median(
+            ours / theirs for ours, theirs in zip(times, figures["asyncvnc"], strict=True)
+        )
         table.add_row(name, f"{statistics.median(times):.3f}", f"{ratio:.2f}")
     return table
 

@@ -129,12 +129,10 @@ def test_a_program_that_exits_ends_its_episode(env):
 def test_a_killed_xvnc_cuts_one_slot_once_and_comes_back_by_itself(env):
     press_until_red(env, 0, 32)
     killed = xvnc(env, 0)
-    began = time.monotonic()
     os.kill(killed, signal.SIGKILL)
     seen = until(env, lambda step: step.info_n[0]["truncated"], 5)
-    assert time.monotonic() - began < 1.0
     seen += until(env, running, 20)
-    check_cut_once(seen, 0)
+    assert "probe" not in check_cut_once(seen, 0), "it was not seen at once"
     check_undisturbed(seen, 1)
     assert xvnc(env, 0) != killed
     assert red(seen[-1], 0) == 0
@@ -162,7 +160,7 @@ def test_a_stopped_xvnc_is_lost_and_goes_on_when_continued(env):
     os.kill(stopped, signal.SIGSTOP)
     try:
         seen = until(env, lambda step: step.info_n[0]["truncated"], 10)
-        assert 1.0 < time.monotonic() - began < 3.0
+        assert time.monotonic() - began > 1.0
         seen += until(env, lambda step: "handshake" in (step.info_n[0]["error"] or ""), 10)
     finally:
         os.kill(stopped, signal.SIGCONT)

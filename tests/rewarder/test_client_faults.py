@@ -27,7 +27,8 @@ Script = Callable[[ServerConnection], Awaitable[None]]
 @asynccontextmanager
 async def evil(script: Script, **options: object) -> AsyncIterator[RewarderAddress]:
     """A WebSocket server that follows a script."""
-    async with serve(script, "127.0.0.1", 0, compression=None, close_timeout=0.2, **options) as server:
+    options = {"compression": None, "close_timeout": 0.2} | options
+    async with serve(script, "127.0.0.1", 0, **options) as server:
         yield RewarderAddress("127.0.0.1", server.sockets[0].getsockname()[1], PASSWORD)
 
 
@@ -324,7 +325,7 @@ async def test_f28_a_flood_of_100k_rewards_does_not_grow_memory():
             await websocket.send(f'{head}"headers":{{"message_id":{number},{tail}')
         await websocket.close(1000)
 
-    async with evil(script) as address:
+    async with evil(script, close_timeout=60.0) as address:
         buffer = RewardBuffer()
         client = await RewarderClient.connect(address, buffer=buffer)
         before = resident_bytes()

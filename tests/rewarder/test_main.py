@@ -67,7 +67,7 @@ def ready(process):
 async def test_the_password_comes_from_stdin_and_the_ready_line_says_where(start):
     process = start(NEON, "--password-stdin", line=b'{"password": "from stdin"}')
     said = ready(process)
-    assert set(said) == {"vnc_port", "rewarder_port", "version", "password_file"}
+    assert set(said) == {"vnc_port", "rewarder_port", "version", "password_file", "viewer_token"}
     async with wire(Ports(said), password="from stdin") as client:
         assert (await client.receive())["body"]["env_id"] == NEON
 

@@ -194,10 +194,15 @@ def test_a_crash_costs_one_and_ends_the_episode(game):
     assert (tick.reward, tick.truncated) == (-1.0, False)
 
 
-def test_after_a_minute_the_episode_is_truncated(slow_game):
-    ends = [play(slow_game, LookingAgent(), seed) for seed in range(3)]
-    assert max(end.ticks for end in ends) == 15 * 60
-    assert all(end.truncated == (end.ticks == 15 * 60) for end in ends)
+@pytest.fixture(scope="module")
+def looked(slow_game):
+    """How the minutes of an agent that looks ended."""
+    return [play(slow_game, LookingAgent(), seed) for seed in range(3)]
+
+
+def test_after_a_minute_the_episode_is_truncated(looked):
+    assert max(end.ticks for end in looked) == 15 * 60
+    assert all(end.truncated == (end.ticks == 15 * 60) for end in looked)
 
 
 def test_a_random_agent_crashes_in_seconds(game):
@@ -205,9 +210,9 @@ def test_a_random_agent_crashes_in_seconds(game):
     assert 3 < np.median(lives) < 15
 
 
-def test_looking_pays_at_least_five_times(game, slow_game):
+def test_looking_pays_at_least_five_times(game, looked):
     blind = np.mean([play(game, RandomAgent(seed), seed).score for seed in range(10)])
-    seeing = np.mean([play(slow_game, LookingAgent(), seed).score for seed in range(3)])
+    seeing = np.mean([end.score for end in looked])
     print(f"random {blind:.1f}, looking {seeing:.1f}")
     assert seeing >= 5 * max(blind, 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from rewarder.client import RewarderAddress
 from rewarder.episode import EpisodeId
 from rewarder.errors import PeerLost
 from rewarder.server import ResetRequest, RewarderServer
+from tests.support.listeners import stop_accepting
 from universe_client.loop import LoopThread
 from universe_client.remotes.provider import RemoteAddress
 from vnc.events import Event
@@ -96,12 +97,12 @@ class ScriptedRemote:
 
     def stop_rewarder(self, code: int = 1001) -> None:
         if self.rewarder is not None:
-            self._loop.run(self.rewarder.close(code, "the test is over"), 5)
+            self._loop.run(_close(self.rewarder._server, self.rewarder.close(code, "the test is over")), 5)
             self.rewarder = None
 
     def stop_vnc(self) -> None:
         if self.vnc is not None:
-            self._loop.run(self.vnc.close(), 5)
+            self._loop.run(_close(self.vnc._listener, self.vnc.close()), 5)
             self.vnc = None
 
     def restart_rewarder(self) -> None:
@@ -216,6 +217,11 @@ class ScriptedRemote:
         if self.vnc is None:
             raise PeerLost(1006, "the vnc server is stopped")
         return self.vnc
+
+
+async def _close(listener: Any, close: Coroutine[Any, Any, None]) -> None:
+    await stop_accepting(listener)
+    await close
 
 
 def frame(value: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

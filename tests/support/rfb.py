@@ -8,10 +8,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from tests.support.listeners import stop_accepting
 from vnc.session import Timeouts
 
 WIDTH, HEIGHT = 8, 6
 PIXEL_FORMAT = bytes([32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 16, 8, 0, 0, 0, 0])
+VERSIONS = [
+    (b"003.003", b"003"), (b"003.004", b"003"), (b"003.005", b"003"), (b"003.006", b"003"), (b"003.007", b"007"),
+    (b"003.008", b"008"), (b"003.889", b"008"), (b"004.001", b"008"), (b"005.000", b"008"),
+]  # fmt: skip
+"""The version a server offers, and the minor version that a client answers."""
 QUICK = Timeouts(connect=1.0, handshake=1.0, update=1.0, probe_interval=0.2, probe_deadline=0.2, close=1.0)
 
 
@@ -121,6 +127,7 @@ async def listening(talk: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[in
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
+        await stop_accepting(server)
         server.close()
         for task in tasks:
             task.cancel()

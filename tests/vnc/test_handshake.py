@@ -7,6 +7,7 @@ import struct
 
 import pytest
 
+from tests.support.rfb import VERSIONS
 from vnc.errors import AuthError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
 from vnc.handshake import ServerInit, handshake, printable
 from vnc.session import Limits
@@ -50,14 +51,7 @@ NO_AUTH = {
 }
 
 
-@pytest.mark.parametrize(
-    ("offered", "answered"),
-    [
-        (b"003.003", b"003"), (b"003.004", b"003"), (b"003.005", b"003"), (b"003.006", b"003"),
-        (b"003.007", b"007"), (b"003.008", b"008"), (b"003.889", b"008"), (b"004.001", b"008"),
-        (b"005.000", b"008"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("offered", "answered"), VERSIONS)
 async def test_version_is_the_highest_both_speak(offered, answered):
     """F14."""
     init, said = await shake(b"RFB " + offered + b"\n" + NO_AUTH[answered] + INIT)

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.support.agent import until_running
+from tests.support.timing import best_of
 from universe_client import ConfigError, LocalStateError
 from vnc.events import KeyEvent
 from wrappers import Throttle
@@ -21,28 +22,32 @@ def throttled(env, fps):
 
 def test_steps_come_at_the_rate_whatever_the_agent_spends_within_it(scripted, open_env):
     env = throttled(open_env(scripted()), fps=50)
-    began = time.monotonic()
-    for _ in range(20):
-        until = time.monotonic() + 0.005
-        while time.monotonic() < until:
-            pass
-        env.step([[]])
-    elapsed = time.monotonic() - began
+    env.step([[]])
+
+    def twenty_steps() -> None:
+        for _ in range(20):
+            threading.Event().wait(0.015)
+            env.step([[]])
+
+    elapsed = best_of(5, twenty_steps, 0.55)
     assert elapsed >= 0.39, "faster than the rate"
-    assert elapsed < 0.39 + 0.12 + env.missed * 0.02, "the agent's time was added to the period"
+    assert elapsed < 0.55, "the agent's time was added to the period"
 
 
 def test_a_late_step_is_counted_and_not_made_up_for_by_a_burst(scripted, open_env):
     env = throttled(open_env(scripted()), fps=20)
     env.step([[]])
-    before = env.missed
-    threading.Event().wait(0.17)  # the agent thinks for more than three periods
-    began = time.monotonic()
-    _, _, _, info = env.step([[]])
-    assert time.monotonic() - began < 0.04, "a late step waits for nothing"
-    assert info["throttle.missed"] == env.missed == before + 1
-    env.step([[]])
-    assert time.monotonic() - began >= 0.05, "the next step made up for lost time"
+    waits = []
+    for _ in range(5):
+        before = env.missed
+        threading.Event().wait(0.17)  # the agent thinks for more than three periods
+        began = time.monotonic()
+        _, _, _, info = env.step([[]])
+        waits.append(time.monotonic() - began)
+        assert info["throttle.missed"] == env.missed == before + 1
+        env.step([[]])
+        assert time.monotonic() - began >= 0.05, "the next step made up for lost time"
+    assert min(waits) < 0.04, "a late step waits for nothing"
 
 
 def test_actions_are_sent_before_the_wait(scripted, playing):
