@@ -97,6 +97,8 @@ def find(frame: Frame, screen: Frame) -> tuple[int, int] | None:
     for y in (0, height // 2, height - 1):
         for x in range(0, width, 10):
             possible &= (screen[y : y + down, x : x + right] == frame[y, x]).all(axis=2)
+            if not possible.any():
+                return None
     for y, x in np.argwhere(possible).tolist():
         if (screen[y : y + height, x : x + width] == frame).all():
             return x, y
@@ -128,7 +130,8 @@ def vncviewer(
     port: int, passwd: Path, display: Display, *options: str
 ) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
     """TigerVNC's viewer on `display`."""
-    command = ("xtigervncviewer", "-passwd", str(passwd), *options, f"127.0.0.1::{port}")
+    # Without a key for its menu it covers no part of the picture with a hint at it for five seconds.
+    command = ("xtigervncviewer", "-passwd", str(passwd), "-MenuKey=", *options, f"127.0.0.1::{port}")
     quiet = asyncio.subprocess.DEVNULL
     return running(*command, stdout=quiet, stderr=quiet, env=display.env)
 

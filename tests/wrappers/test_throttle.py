@@ -55,7 +55,7 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
     inner = playing(remote)
     env = throttled(inner, fps=1000)
     until_running(env)
-    env.fps = 0.5
+    env.fps = 0.05  # each step takes 20 s, unless it is woken
     env.step([[]])
 
     def step() -> None:
@@ -64,9 +64,9 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
 
     stepper = threading.Thread(target=step)
     stepper.start()
-    assert remote.wait_for_events(1, timeout=1.5) == [KeyEvent(97, True)]
+    assert remote.wait_for_events(1, timeout=10) == [KeyEvent(97, True)]
     env.close()
-    stepper.join(1)
+    stepper.join(5)
     assert not stepper.is_alive()
 
 

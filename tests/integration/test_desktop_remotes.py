@@ -1,0 +1,76 @@
+"""A desktop remote as an agent has it: pixels and text in, keys and clicks out, over the wire alone."""
+
+import os
+import re
+import time
+
+import numpy as np
+import pytest
+
+import universe_client
+from rewarder.runtimes.desktop_tasks.task import COLOURS
+from tests.integration.processes import descendants
+from tests.support.agent import is_done, one_step, until, until_running
+from universe_client import click, type_text
+from universe_client.remotes import ProcessProvider
+
+ENV_ID = "desktop.ClickColour-v0"
+
+
+@pytest.fixture
+def make():
+    made = []
+
+    def env(env_id):
+        made.append(universe_client.VectorEnv(env_id, ProcessProvider(1, env_id, geometry=(800, 600))))
+        made[0].reset()
+        return made[0]
+
+    yield env
+    for each in made:
+        each.close()
+    assert descendants(os.getpid()) == set(), "processes are left after close"
+
+
+def instruction(env):
+    """The newest pixels, and the text of their episode, which may come a step later."""
+    texts = []
+
+    def told(step):
+        texts.extend((step.observation or {"text": []})["text"])
+        return texts and step.observation is not None
+
+    return until(env, told, 30)[-1].observation["vision"], texts[-1]
+
+
+def middle(vision, colour):
+    rgb = [COLOURS[colour] >> shift & 0xFF for shift in (16, 8, 0)]
+    rows, columns = np.nonzero((vision == rgb).all(axis=2))
+    return int(np.median(columns)), int(np.median(rows))
+
+
+def test_squares_seen_in_pixels_are_clicked_and_resets_are_quick(make):
+    env, resets, delays = make(ENV_ID), [], []
+    for _ in range(4):
+        vision, text = instruction(env)
+        x, y = middle(vision, re.search(r"Click the (\w+) square", text)[1])
+        clicked = time.monotonic()
+        steps = [one_step(env, [click(x, y)])]
+        steps += [] if steps[-1].done else until(env, is_done)
+        delays.append(time.monotonic() - clicked)
+        assert sum(step.reward for step in steps) == 1.0 and steps[-1].info["terminated"]
+        assert steps[-1].info["remote.reason"] == "solved"
+        ended = time.monotonic()
+        until_running(env)
+        resets.append(time.monotonic() - ended)
+    assert max(resets) < 2.0, resets
+    assert sorted(delays)[1] < 0.2, delays
+
+
+def test_a_command_typed_into_the_terminal_is_rewarded(make):
+    env = make("desktop.MoveFile-v0")
+    _, text = instruction(env)
+    name, folder = re.search(r"file (\S+) into the folder (\S+)\.", text).groups()
+    steps = [one_step(env, [type_text(f"mv {name} {folder}\n")])]
+    steps += [] if steps[-1].done else until(env, is_done)
+    assert sum(step.reward for step in steps) == 1.0 and steps[-1].info["remote.reason"] == "solved"

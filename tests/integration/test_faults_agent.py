@@ -1,0 +1,178 @@
+"""The fault table, on the agent's side: pauses, errors that are raised, secrets, and its end in every way (F32)."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from tests.support.agent import failed, one_step, until, until_running, wait_until
+from tests.support.remote import ScriptedRemote
+from universe_client import LocalStateError, RemoteError, VectorEnv
+from universe_client.remotes.address import AddressProvider
+
+AGENT = """
+import sys, universe_client
+env = universe_client.make("builtin.NeonDrive-v0", remotes=2)
+env.reset()
+while not all(env.step([[], []])[0]):
+    env.wait(1)
+print(*(child.process.pid for child in env.provider._children.values()), flush=True)
+{end}
+"""
+
+
+def test_f31_an_agent_that_pauses_loses_nothing_but_old_frames(scripted, playing):
+    remote = scripted()
+    env = playing(remote)
+    for value in range(60):
+        remote.paint(100 + value)
+        remote.reward(1.0)
+        threading.Event().wait(0.01)
+    remote.reward(0.0, info={"last": True})
+    link = env.remotes[0].link
+    wait_until(lambda: link.buffer._current.info.get("last", False))
+    step = one_step(env)
+    assert step.reward == 60.0
+    assert step.info["error"] is None
+    assert until(env, lambda step: step.pixel == 159)
+
+
+def test_on_error_raise_raises_what_happened_to_the_first(scripted, playing):
+    one, other = scripted(), scripted()
+    env = playing(one, other, on_error="raise", backoff=(5.0, 5.0))
+    other.stop()
+    with pytest.raises(RemoteError, match=r"remote 1 \(127\.0\.0\.1"):
+        until(env, lambda step: False)
+    step = one_step(env)
+    assert step.observation_n[0] is not None
+    assert step.observation_n[1] is None
+
+
+def test_ancestor_vnc_env_one_dead_remote_raised_for_all(scripted, playing):
+    """envs/vnc_env.py, _handle_crashed_n: one dead remote of n raised for all n."""
+    remotes = [scripted() for _ in range(3)]
+    env = playing(*remotes)
+    remotes[1].stop()
+    seen = until(env, lambda step: step.done_n[1])
+    for step in seen:
+        assert step.done_n[0] is False
+        assert step.done_n[2] is False
+        assert step.info_n[0]["error"] is None
+        assert step.observation_n[0] is not None
+        assert step.observation_n[2] is not None
+
+
+CANARY = "canary7!"
+
+
+def test_ancestor_vnc_env_passwords_in_logs(scripted, open_env, playing, caplog, capfd):
+    """envs/vnc_env.py and rewarder/remote.py logged passwords, even the expected one."""
+    caplog.set_level(logging.DEBUG)
+    remote = scripted(password=CANARY)
+    env = playing(remote)
+    remote.stop()
+    until(env, failed)
+    wrong = ScriptedRemote(remote._loop, password="other")
+    bad = replace(wrong.address, vnc=replace(wrong.address.vnc, password=CANARY))
+    losing = open_env(bad)
+    losing.reset()
+    error = until(losing, failed, 20)[-1].info["error"]
+    wrong.stop()
+    shown = [
+        error,
+        repr(env),
+        repr(env.provider),
+        repr(remote.address),
+        str(remote.address),
+        repr(env.config),
+    ]
+    shown += [repr(env.remotes[0].link.__dict__), repr(losing.remotes[0].error), *capfd.readouterr()]
+    shown += [record.getMessage() for record in caplog.records]
+    assert len(caplog.records) > 3
+    assert not [text for text in shown if CANARY in text]
+
+
+# -- the end (F32)
+
+
+def test_f32_close_leaves_no_thread_and_no_connection(scripted, playing):
+    remote = scripted()
+    before = set(threading.enumerate())
+    env = playing(remote)
+    assert set(threading.enumerate()) - before
+    env.close()
+    assert set(threading.enumerate()) == before
+    wait_until(lambda: remote.vnc.clients == 0)
+    wait_until(lambda: remote.rewarder.controllers == 0)
+
+
+def test_f32_an_environment_that_is_forgotten_closes_itself(scripted):
+    remote = scripted()
+    before = set(threading.enumerate())
+    env = VectorEnv(None, AddressProvider([remote.address]))
+    env.reset()
+    until_running(env)
+    del env
+    gc.collect()
+    wait_until(lambda: set(threading.enumerate()) == before, what="the end of the thread")
+    wait_until(lambda: remote.vnc.clients == 0)
+
+
+def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted):
+    remote = scripted()
+    with pytest.raises(ZeroDivisionError), VectorEnv(None, AddressProvider([remote.address])) as env:
+        env.reset()
+        until_running(env)
+        1 / 0  # noqa: B018
+    assert env.closed
+    wait_until(lambda: remote.vnc.clients == 0)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing):
+    env = playing(scripted())
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        told = b"nothing"
+        try:
+            env.step([[]])
+        except LocalStateError as error:
+            told = str(error).encode()
+        env.close()
+        os.write(write, told)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert b"forked" in os.read(read, 1000)
+    os.close(read)
+    os.close(write)
+    assert one_step(env).observation is not None, "the child closed the parent's connections"
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["pass", "raise RuntimeError('agent')", "import os; os.kill(os.getpid(), 2)", "import os; os.kill(os.getpid(), 9)"],
+    ids=["end of the script", "exception", "Ctrl-C", "kill -9"],
+)  # fmt: skip
+def test_f32_no_process_outlives_the_agent(end):
+    result = subprocess.run(
+        [sys.executable, "-c", AGENT.format(end=end)], capture_output=True, text=True, timeout=40, check=False
+    )
+    pids = [int(pid) for pid in result.stdout.split()]
+    assert len(pids) == 2, result.stderr
+    wait_until(lambda: not any(alive(pid) for pid in pids), what="the end of the remotes")
+
+
+def alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,148 @@
+"""The fault table, where there is no connection to be had: nobody there, no RFB server, or one that refuses."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from rewarder.client import RewarderAddress
+from tests.support.agent import failed, one_step, until, until_running
+from tests.support.fixtures import QUICK
+from tests.support.rfb import Peer
+from universe_client.errors import AuthError, ConnectError, ProtocolError
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+
+@contextlib.contextmanager
+def unreachable(count: int) -> Iterator[list[RemoteAddress]]:
+    """Half are ports where nobody listens, half accept nothing: their backlog is full."""
+    with contextlib.ExitStack() as stack:
+        addresses = []
+        for index in range(count):
+            listener = stack.enter_context(socket.socket())
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+            if index % 2:
+                listener.listen(0)
+                for _ in range(3):
+                    filler = stack.enter_context(socket.socket())
+                    filler.setblocking(False)
+                    filler.connect_ex(("127.0.0.1", port))
+            addresses.append(RemoteAddress(VNCAddress("127.0.0.1", port), RewarderAddress("127.0.0.1", port)))
+        yield addresses
+
+
+def test_f8_reset_of_sixteen_unreachable_remotes_returns_at_once_and_step_goes_on(open_env):
+    """U3."""
+    with unreachable(16) as addresses:
+        env = open_env(*addresses)
+        times = []
+        for _ in range(5):
+            began = time.perf_counter()
+            observation_n = env.reset()
+            times.append(time.perf_counter() - began)
+            assert observation_n == [None] * 16
+        assert min(times) < 0.010, times
+        step_times = []
+        errors: set[int] = set()
+        for _ in range(300):
+            began = time.perf_counter()
+            step = one_step(env)
+            step_times.append(time.perf_counter() - began)
+            assert step.observation_n == [None] * 16
+            errors |= {index for index, info in enumerate(step.info_n) if info["error"]}
+            env.wait(0.005)
+        assert sorted(step_times)[150] < 0.010, sorted(step_times)[-5:]
+        assert {0, 2, 4, 6, 8, 10, 12, 14} <= errors, "refused connections are reported"
+        began = time.perf_counter()
+        env.close()
+        assert time.perf_counter() - began < 5, "close waited for connections that do not come about"
+
+
+def test_f8_a_refused_connection_is_tried_again_and_told_once_per_attempt(scripted, open_env):
+    remote = scripted()
+    remote.stop()
+    env = open_env(remote)
+    env.reset()
+    for _ in range(3):
+        info = until(env, failed)[-1].info
+        assert "connect: " in info["error"]
+        assert "refused" in info["error"]
+        assert not info["truncated"], "there was no episode to cut"
+    assert isinstance(env.remotes[0].error, ConnectError)
+    remote.start()
+    until_running(env)
+
+
+def test_f8_a_black_hole_is_a_connect_timeout(open_env):
+    with unreachable(2) as addresses:
+        env = open_env(addresses[1], timeouts=replace(QUICK, connect=0.3))
+        env.reset()
+        assert re.search(r"no connection within 0\.(3|2\d*) s", until(env, failed)[-1].info["error"])
+
+
+def test_f9_a_dripping_handshake_has_one_deadline(evil, open_env):
+    address, _ = evil(lambda peer: peer.drip(b"RFB 003.008\n", 5))
+    env = open_env(address, timeouts=replace(QUICK, handshake=0.5))
+    env.reset()
+    began = time.monotonic()
+    step = until(env, failed)[-1]
+    assert "no end of the handshake within 0.5 s" in step.info["error"]
+    assert time.monotonic() - began > 0.4
+
+
+@pytest.mark.parametrize("banner", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\x00\x02\x02\x28" * 4])
+def test_f12_no_rfb_server_is_not_stormed_with_retries(evil, open_env, banner):
+    async def greet(peer: Peer) -> None:
+        peer.write(banner)
+        await peer.idle()
+
+    address, attempts = evil(greet)
+    env = open_env(address, backoff=(0.02, 30.0))
+    env.reset()
+    step = until(env, failed)[-1]
+    assert "not an RFB server" in step.info["error"]
+    assert isinstance(env.remotes[0].error, ProtocolError)
+    assert not env.remotes[0].error.permanent
+    while env.wait(0.4):
+        one_step(env)
+    assert len(attempts) == 1
+
+
+@pytest.mark.parametrize("channel", ["vnc", "rewarder"])
+def test_f16_a_wrong_password_is_tried_once(scripted, open_env, channel):
+    address = scripted(password="right").address
+    wrong = replace(address, **{channel: replace(getattr(address, channel), password="wrong")})
+    env = open_env(wrong, backoff=(0.01, 0.01))
+    env.reset()
+    until(env, failed, 20)
+    assert isinstance(env.remotes[0].error, AuthError)
+    assert env.remotes[0].error.permanent
+    until(env, lambda step: step.info["env_status.reason"] == "closed")
+    assert not env.wait(0.3) or one_step(env).info["error"] is None
+    assert one_step(env).info["env_status.reason"] == "closed"
+
+
+def test_f17_a_blacklist_is_not_hammered(evil, open_env):
+    """Measured on TigerVNC: `RFB 003.003`, security type 0, these words."""
+
+    async def refuse(peer: Peer) -> None:
+        peer.write(b"RFB 003.003\n" + bytes(4) + b"\0\0\0\x1a" + b"Too many security failures")
+        await peer.idle()
+
+    address, attempts = evil(refuse)
+    env = open_env(address, backoff=(0.01, 0.02))
+    env.reset()
+    step = until(env, failed)[-1]
+    assert "Too many security failures" in step.info["error"]
+    assert isinstance(env.remotes[0].error, ConnectError)
+    while env.wait(0.5):
+        one_step(env)
+    assert len(attempts) == 1

@@ -1,0 +1,68 @@
+"""The promises of the environment, sentence by sentence: what info says."""
+
+from __future__ import annotations
+
+from tests.support.agent import PRESS, failed, is_done, one_step, running, until, wait_until
+from universe_client.info import SCHEMA
+
+
+def test_info_has_the_same_keys_on_every_step_in_every_state(scripted, open_env):
+    remote = scripted()
+    env = open_env(remote)
+    env.reset()
+    seen = until(env, running)
+    remote.reward(1.0)
+    remote.script(lambda: (remote.finish(2.0), remote.next_episode()))
+    seen += until(env, is_done)
+    seen += until(env, running)
+    seen.append(one_step(env, PRESS))
+    remote.stop()
+    seen += until(env, failed)
+    seen += until(env, lambda step: step.info["env_status.reason"] == "lost")
+    for step in seen:
+        assert step.info.keys() == SCHEMA.keys()
+        for key, value in step.info.items():
+            default = SCHEMA[key][0]
+            assert default is None or type(value) is type(default), key
+
+
+def test_reward_info_arrives_under_remote(scripted, playing):
+    remote = scripted()
+    env = playing(remote)
+    remote.reward(1.0, info={"lives": 3, "error": "not ours"})
+    info = until(env, lambda step: "remote.lives" in step.info)[-1].info
+    assert info["remote.lives"] == 3
+    assert info["remote.error"] == "not ours"
+    assert info["error"] is None
+
+
+def test_latencies_are_seconds_and_known_once_there_is_something_to_measure(scripted, playing):
+    """U7."""
+    remote = scripted()
+    env = playing(remote)
+    wait_until(lambda: env.remotes[0].link.rewarder.clock.calibrated)
+    remote.reward(1.0)
+    info = until(env, lambda step: step.reward == 1.0)[-1].info
+    prefix = "stats.gauges.diagnostics."
+    assert 0 < info[prefix + "rtt"] < 1
+    assert abs(info[prefix + "clock_skew"]) < 1
+    for lag in ("lag.observation", "lag.reward", "lag.rewarder_message"):
+        assert -0.05 < info[prefix + lag] < 5, lag
+    info = one_step(env, PRESS).info
+    assert 0 < info["reaction_time"] < 10
+    assert 0 < info[prefix + "lag.action"] < 5
+    assert one_step(env).info["reaction_time"] is None
+
+
+def test_framebuffer_traffic_is_counted_since_the_last_step(scripted, playing):
+    remote = scripted()
+    env = playing(remote)
+    remote.paint(200)
+    seen = until(env, lambda step: step.observation is not None and step.pixel == 200)
+    pixels = sum(step.info["stats.vnc.updates.pixels"] for step in seen)
+    assert pixels >= 24 * 16
+    assert sum(step.info["stats.vnc.updates.n"] for step in seen) >= 1
+    assert sum(step.info["stats.vnc.updates.bytes"] for step in seen) > 0
+    total = env.remotes[0].link.session.stats.updates
+    later = one_step(env)
+    assert later.info["stats.vnc.updates.n"] <= env.remotes[0].link.session.stats.updates - total + 1

@@ -1,0 +1,55 @@
+"""What stands between an agent and its remotes, or in their place, to do them harm."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.support.proxy import Proxy
+from tests.support.remote import ScriptedRemote
+from tests.support.rfb import Peer, listening
+from universe_client.loop import LoopThread
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+
+@pytest.fixture
+def proxied(far_side: LoopThread) -> Iterator[Callable[..., tuple[Proxy, RemoteAddress]]]:
+    """Put a proxy before the VNC port, or with channel="rewarder" before the other, of a scripted remote."""
+    proxies: list[Proxy] = []
+
+    def between(remote: ScriptedRemote, channel: str = "vnc", **faults: Any) -> tuple[Proxy, RemoteAddress]:
+        address = getattr(remote.address, channel)
+        proxy = Proxy(far_side, address.port)
+        for name, value in faults.items():
+            setattr(proxy, name, value)
+        proxies.append(proxy)
+        return proxy, replace(remote.address, **{channel: replace(address, port=proxy.port)})
+
+    yield between
+    for proxy in proxies:
+        proxy.close()
+
+
+@pytest.fixture
+def evil(far_side: LoopThread) -> Iterator[Callable[..., tuple[RemoteAddress, list[float]]]]:
+    """A VNC server that has one `talk` with every client; with it, when they came."""
+    servers = AsyncExitStack()
+
+    def start(talk: Callable[[Peer], Any]) -> tuple[RemoteAddress, list[float]]:
+        attempts: list[float] = []
+
+        async def counted(peer: Peer) -> None:
+            attempts.append(time.monotonic())
+            await talk(peer)
+
+        port = far_side.run(servers.enter_async_context(listening(counted)), 5)
+        return RemoteAddress(VNCAddress("127.0.0.1", port)), attempts
+
+    yield start
+    far_side.run(servers.aclose(), 5)

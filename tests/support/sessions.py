@@ -1,0 +1,117 @@
+"""Sessions of a driver with a server in the test's hands, and waiting for what they come to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.support.rfb import Peer, listening
+from vnc.errors import VNCError
+from vnc.session import Connect, Frame, Limits, Session, Timeouts, VNCAddress
+
+CALM = Timeouts(probe_interval=30.0)  # no probe disturbs the conversation
+
+Talk = Callable[[Peer], Awaitable[None]]
+
+
+class Changes:
+    """Waits for a condition of a session, looked at when it says that something changed, and now and then.
+
+    Attributes:
+        count: how often the session has said so.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._event = asyncio.Event()
+
+    def __call__(self) -> None:
+        self.count += 1
+        self._event.set()
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(20):
+            while not condition():
+                self._event.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._event.wait(), 0.02)
+
+
+@dataclass(frozen=True)
+class Opener:
+    """Opens sessions of one driver on ports of this machine; they are closed at the end of each block."""
+
+    connect: Connect
+
+    @asynccontextmanager
+    async def on(
+        self,
+        port: int,
+        password: str | None = None,
+        timeouts: Timeouts = CALM,
+        limits: Limits = Limits(),  # noqa: B008
+        encodings: tuple[int, ...] | None = None,
+    ) -> AsyncIterator[tuple[Session, Changes]]:
+        changes = Changes()
+        address = VNCAddress("127.0.0.1", port, password)
+        session = await self.connect(
+            address, on_change=changes, timeouts=timeouts, limits=limits, encodings=encodings
+        )
+        try:
+            yield session, changes
+        finally:
+            await session.close()
+
+    @asynccontextmanager
+    async def to(
+        self,
+        talk: Talk,
+        timeouts: Timeouts = CALM,
+        limits: Limits = Limits(),  # noqa: B008
+    ) -> AsyncIterator[tuple[Session, Changes]]:
+        """A session with a scripted server, which begins after the handshake."""
+
+        async def serve(peer: Peer) -> None:
+            await peer.open()
+            await talk(peer)
+
+        async with listening(serve) as port, self.on(port, timeouts=timeouts, limits=limits) as opened:
+            yield opened
+
+    async def error_after(self, data: bytes, limits: Limits = Limits()) -> VNCError:  # noqa: B008
+        """What becomes of a session whose server sends `data`, and stays."""
+
+        async def talk(peer: Peer) -> None:
+            await peer.request()
+            peer.write(data)
+            await peer.idle()
+
+        async with self.to(talk, limits=limits) as (session, changes):
+            await changes.until(lambda: session.error is not None)
+            assert session.error is not None
+            assert (taken(session) == 0).all(), "part of a broken update is shown"
+            return session.error
+
+    async def refused_by(
+        self,
+        talk: Talk,
+        password: str | None = None,
+        timeouts: Timeouts = CALM,
+    ) -> VNCError:
+        """Why there is no session with a server that has this `talk` from its first byte on."""
+        async with listening(talk) as port:
+            try:
+                async with self.on(port, password, timeouts):
+                    raise AssertionError("a session was opened")
+            except VNCError as error:
+                return error
+
+
+def taken(session: Session) -> Frame:
+    out = np.zeros(session.shape, np.uint8)
+    session.take(out)
+    return out

@@ -1,0 +1,254 @@
+"""Opening a session, on every driver: version, security, the first deadline, and who is refused why."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import struct
+import time
+
+import pytest
+
+from tests.support.rfb import HEIGHT, PIXEL_FORMAT, VERSIONS, WIDTH, Peer, listening
+from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
+from vnc.server import VNCServer
+from vnc.session import Limits, Timeouts
+from vnc.vncauth import challenge_response
+
+CHALLENGE = bytes(range(16))
+NO_AUTH = b"\x01\x01" + bytes(4)
+INIT = struct.pack(">HH", WIDTH, HEIGHT) + PIXEL_FORMAT + struct.pack(">I", 4) + b"desk"
+HUGE = struct.pack(">I", 0xFFFFFFFF)
+
+
+def says(script: bytes):
+    """A server that says all it has to say at once, and stays."""
+
+    async def talk(peer: Peer) -> None:
+        peer.write(script)
+        await peer.idle()
+
+    return talk
+
+
+def text(words: str) -> bytes:
+    return struct.pack(">I", len(words)) + words.encode()
+
+
+# -- versions and security types
+
+
+@pytest.mark.parametrize(("offered", "answered"), VERSIONS)
+@pytest.mark.parametrize("password", [None, "secret"], ids=["None", "VncAuth"])
+async def test_a_session_comes_about_in_the_highest_version_both_speak(opened, offered, answered, password):
+    """F14, F18: byte by byte, and always as a shared client."""
+    security = 1 if password is None else 2
+
+    async def talk(peer: Peer) -> None:
+        assert await peer.greet(b"RFB " + offered + b"\n") == b"RFB 003." + answered + b"\n"
+        if answered == b"003":
+            peer.write(struct.pack(">I", security))
+        else:
+            peer.write(bytes([2, security, 99]))
+            assert await peer.read(1) == bytes([security])
+        if password is not None:
+            peer.write(CHALLENGE)
+            assert await peer.read(16) == challenge_response(CHALLENGE, password)
+        if password is not None or answered == b"008":
+            peer.write(bytes(4))
+        await peer.init(name=b"desk")
+        assert peer.shared == 1
+        await peer.idle()
+
+    async with listening(talk) as port, opened.on(port, password) as (session, _):
+        assert session.name == "desk"
+        assert session.shape == (HEIGHT, WIDTH, 3)
+        assert session.error is None
+
+
+@pytest.mark.parametrize("offered", [b"002.000", b"003.002", b"000.000"])
+async def test_a_version_older_than_3_3_is_refused(opened, offered):
+    error = await opened.refused_by(says(b"RFB " + offered + b"\n"))
+    assert type(error) is ProtocolError
+    assert "older than 3.3" in str(error)
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9\r\n", b"\x16\x03\x03\x00\x02\x02\x28" * 2],
+    ids=["HTTP", "SSH", "TLS"],
+)
+async def test_another_protocols_banner_is_not_an_rfb_server(opened, banner):
+    """F12."""
+    error = await opened.refused_by(says(banner))
+    assert type(error) is ProtocolError
+    assert "not an RFB server" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("script", "password", "words"),
+    [
+        (b"RFB 003.003\n\0\0\0\1", "secret", "a password is configured, but the server"),
+        (b"RFB 003.008\n\x01\x01", "secret", "a password is configured, but the server"),
+        (b"RFB 003.003\n\0\0\0\2", None, "the server asks for .*none.* configured"),
+        (b"RFB 003.008\n\x01\x02", None, "the server asks for .*none.* configured"),
+        (b"RFB 003.008\n\x02\x1e\x13", None, "19.*30|30.*19"),
+        (b"RFB 003.008\n\x02\x1e\x13", "secret", "19.*30|30.*19"),
+    ],
+)
+async def test_what_our_policy_refuses_is_an_auth_error(opened, script, password, words):
+    """F14: no downgrade."""
+    error = await opened.refused_by(says(script), password)
+    assert type(error) is AuthError
+    assert re.search(words, str(error)), error
+
+
+@pytest.mark.parametrize(
+    ("script", "password", "kind", "words"),
+    [
+        (b"RFB 003.008\n\x00" + text("go away"), None, VNCError, "go away"),
+        (b"RFB 003.003\n" + bytes(4) + text("Too many security failures"), None, TooManyFailures, "Too many"),
+        (b"RFB 003.008\n\x00" + text("Too many authentication failures"), None, TooManyFailures, "Too many"),
+        (b"RFB 003.008\n\x01\x02" + CHALLENGE + b"\0\0\0\1" + text("wrong"), "x", AuthError, "wrong"),
+        (b"RFB 003.007\n\x01\x02" + CHALLENGE + b"\0\0\0\1", "x", AuthError, "result 1"),
+        (b"RFB 003.003\n\0\0\0\2" + CHALLENGE + b"\0\0\0\1", "x", AuthError, "result 1"),
+        (b"RFB 003.003\n\0\0\0\2" + CHALLENGE + b"\0\0\0\2", "x", AuthError, "2|too many"),
+    ],
+)
+async def test_a_refusal_carries_the_servers_words(opened, script, password, kind, words):
+    """F16, F17."""
+    error = await opened.refused_by(says(script), password)
+    assert isinstance(error, kind)
+    assert re.search(words, str(error)), error
+
+
+async def test_a_wrong_password_is_an_auth_error(opened, server):
+    with pytest.raises(AuthError):
+        async with opened.on(server.port, "wrong"):
+            pass
+
+
+async def test_our_server_without_password_is_refused_when_one_is_configured(opened):
+    server = VNCServer(10, 10)
+    await server.start()
+    with pytest.raises(AuthError, match="a password is configured, but the server"):
+        async with opened.on(server.port, "secret"):
+            pass
+    await server.close()
+
+
+# -- hostile servers (F15): the bytes announced never come
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "words"),
+    [
+        (b"\x00" + HUGE, LimitExceeded, "reason.* of 4294967295"),
+        (NO_AUTH + INIT[:20] + HUGE, LimitExceeded, "desktop name of 4294967295"),
+        (NO_AUTH + INIT[:20] + struct.pack(">I", 0x80000000), LimitExceeded, "desktop name of 2147483648"),
+        (NO_AUTH + struct.pack(">HH", 65535, 1) + PIXEL_FORMAT, LimitExceeded, r"framebuffer .*65535.* limit is 4096"),
+        (NO_AUTH + struct.pack(">HH", 1, 4097) + PIXEL_FORMAT, LimitExceeded, r"framebuffer .*4097.* limit is .*4096"),
+        (NO_AUTH + struct.pack(">HH", 0, 480) + PIXEL_FORMAT, ProtocolError, "framebuffer of 0x480"),
+        (NO_AUTH + struct.pack(">HH", 640, 0) + PIXEL_FORMAT, ProtocolError, "framebuffer of 640x0"),
+    ],
+)  # fmt: skip
+async def test_hostile_lengths_are_refused_before_anything_is_read(opened, script, kind, words):
+    error = await opened.refused_by(says(b"RFB 003.008\n" + script))
+    assert type(error) is kind
+    assert re.search(words, str(error)), error
+
+
+async def test_a_smaller_limit_holds(opened):
+    async def talk(peer: Peer) -> None:
+        await peer.open(WIDTH, HEIGHT)
+        await peer.idle()
+
+    async with listening(talk) as port:
+        with pytest.raises(LimitExceeded, match="limit is 7"):
+            async with opened.on(port, limits=Limits(framebuffer_width=WIDTH - 1)):
+                pass
+
+
+# -- servers that are not there, or leave
+
+
+async def test_nobody_there_is_a_connect_error(opened):
+    """F8."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        with pytest.raises(ConnectError, match=f"127.0.0.1:{port}: .*refused"):
+            async with opened.on(port):
+                pass
+
+
+async def test_a_silent_server_is_a_connect_error_at_the_deadline(opened):
+    error = await opened.refused_by(Peer.idle, timeouts=Timeouts(handshake=0.2))
+    assert type(error) is ConnectError
+    assert "no end of the handshake within 0.2 s" in str(error)
+
+
+async def test_the_handshake_has_one_deadline_however_it_drips(opened):
+    """F9: each byte is in time, and the last would come after a minute."""
+    began = time.monotonic()
+    error = await opened.refused_by(
+        lambda peer: peer.drip(b"RFB 003.008\n", 5), timeouts=Timeouts(handshake=0.4)
+    )
+    assert type(error) is ConnectError
+    assert "no end of the handshake within 0.4 s" in str(error)
+    assert time.monotonic() - began > 0.35
+
+
+async def test_a_server_that_hangs_up_in_the_handshake_is_a_connect_error(opened):
+    error = await opened.refused_by(Peer.greet)
+    assert type(error) is ConnectError
+    assert "closed" in str(error)
+    assert "during the handshake" in str(error)
+
+
+async def test_a_server_that_leaves_anywhere_in_the_handshake_is_a_typed_error(opened):
+    script = b"RFB 003.008\n" + NO_AUTH + INIT
+
+    async def leave(peer: Peer, cut: int) -> None:
+        peer.write(script[:cut])
+        peer.writer.write_eof()
+        await peer.idle()
+
+    for cut in range(len(script)):
+        error = await opened.refused_by(
+            lambda peer, cut=cut: leave(peer, cut), timeouts=Timeouts(handshake=5.0)
+        )
+        assert type(error) is ConnectError, (cut, error)
+        assert "within" not in str(error), (cut, error)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"\x1b]0;owned\x07 \xe2\x80\xae caf\xc3\xa9", b"\x1b[31m \xff \xe2\x80\xae cafe"],
+    ids=["UTF-8", "not UTF-8"],
+)
+async def test_hostile_names_lose_their_control_characters(opened, name):
+    async def talk(peer: Peer) -> None:
+        await peer.open(name=name)
+        await peer.idle()
+
+    async with listening(talk) as port, opened.on(port) as (session, _):
+        assert session.name.isprintable()
+        assert session.name.endswith(("café", "cafe"))
+
+
+async def test_connecting_can_be_given_up(opened):
+    """Whoever waits for the session may be cancelled; nothing stays connected."""
+    gone = asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        peer.write(b"RFB")
+        await peer.idle()
+        gone.set()
+
+    async with listening(talk) as port:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2), opened.on(port):
+                pass
+        await asyncio.wait_for(gone.wait(), 5)

@@ -1,0 +1,99 @@
+"""Servers that break RFB in the middle of a session, on every driver: each ends with a typed error (F13, F15)."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from tests.support.rfb import QUICK, Peer, header, raw, update
+from tests.support.sessions import taken
+from vnc.errors import LimitExceeded, PeerLost, ProtocolError
+from vnc.session import Limits
+
+
+def zlib_rect(data: bytes, length: int | None = None) -> bytes:
+    """An update of one Zlib rect of the whole screen, which announces `length` bytes."""
+    return update(header(0, 0, 8, 6, 6) + struct.pack(">I", len(data) if length is None else length) + data)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "words"),
+    [
+        (update(header(7, 0, 2, 1)), ProtocolError, r"rect 0 \(7, 0, 2x1, encoding 0\).* outside the 8x6"),
+        (update(header(0, 0, 65535, 65535)), ProtocolError, "65535x65535, encoding 0.* outside"),
+        (update(header(65535, 65535, 65535, 65535)), ProtocolError, "outside"),
+        (update(header(0, 6, 1, 1)), ProtocolError, "outside"),
+        (update(raw(1), header(0, 0, 1, 7)), ProtocolError, r"rect 1 \(0, 0, 1x7, encoding 0\)"),
+        (update(header(0, 0, 8, 6, 99)), ProtocolError, r"rect 0 \(.*encoding 99\).* not asked for"),
+        (zlib_rect(b"", 0xFFFFFFFF), LimitExceeded, r"rect 0 \(.*encoding 6\).*4294967295 bytes"),
+        (zlib_rect(b"abc"), ProtocolError, r"rect 0 \(.*encoding 6\)"),
+        (struct.pack(">BxxxI", 3, 0xFFFFFFFF), LimitExceeded, "cut text of 4294967295"),
+        (struct.pack(">BxxxI", 3, 0x80000000), LimitExceeded, "cut text of 2147483648"),
+        (b"\x63", ProtocolError, "message type 99"),
+        (b"\x04", ProtocolError, "message type 4"),
+    ],
+)
+async def test_hostile_messages_end_the_session_with_a_typed_error(opened, data, kind, words):
+    error = await opened.error_after(data)
+    assert type(error) is kind
+    assert re.search(words, str(error)), error
+
+
+async def test_cut_text_has_the_limit_that_was_set(opened):
+    error = await opened.error_after(struct.pack(">BxxxI", 3, 101), Limits(cut_text=100))
+    assert type(error) is LimitExceeded
+    assert "limit is 100" in str(error)
+
+
+async def test_a_zlib_bomb_is_not_inflated(opened):
+    bomb = zlib.compress(bytes(60_000_000), 9)[: 64 * 1024]
+    error = await opened.error_after(zlib_rect(bomb))
+    assert isinstance(error, ProtocolError)
+    assert "encoding 6" in str(error)
+
+
+async def test_too_few_inflated_bytes_are_refused(opened):
+    error = await opened.error_after(zlib_rect(zlib.compress(bytes(100))))
+    assert type(error) is ProtocolError
+    assert "encoding 6" in str(error)
+
+
+@pytest.mark.parametrize("seed", range(150))
+async def test_a_flipped_byte_never_crashes_or_hangs(opened, seed):
+    """F13."""
+    rng = np.random.default_rng(seed)
+    stream = bytearray(update(raw(1, 0, 0, 4, 6), raw(2, 4, 0, 4, 6)) + b"\x02" + update(raw(3)))
+    stream[rng.integers(len(stream))] ^= 1 << int(rng.integers(8))
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.write(bytes(stream))
+        peer.writer.write_eof()
+        await peer.idle()
+
+    async with opened.to(talk, QUICK) as (session, changes):
+        await changes.until(lambda: session.error is not None)
+        assert isinstance(session.error, ProtocolError | PeerLost)
+        assert not re.search("driver failed|panicked", str(session.error)), session.error
+
+
+async def test_one_hostile_server_does_not_disturb_the_others(opened):
+    async def hostile(peer: Peer) -> None:
+        peer.write(b"c")
+        await peer.idle()
+
+    async def honest(peer: Peer) -> None:
+        for value in range(1, 21):
+            await peer.request()
+            peer.update(raw(value))
+        await peer.idle()
+
+    async with opened.to(honest) as (good, good_changes), opened.to(hostile) as (bad, bad_changes):
+        await bad_changes.until(lambda: bad.error is not None)
+        await good_changes.until(lambda: good.frames == 20)
+        assert good.error is None
+        assert (taken(good) == 20).all()
