@@ -60,6 +60,9 @@ async def connect(
     except (OSError, EOFError) as error:
         writer.transport.abort()
         raise ConnectError(f"{address}: connection closed during the handshake") from error
+    except VNCError as error:
+        writer.transport.abort()
+        raise type(error)(f"{address}: {error}") from error
     except BaseException:
         writer.transport.abort()
         raise

@@ -79,6 +79,7 @@ class VNCServer:
         if self._listener is not None:
             raise RuntimeError(f"the vnc server listens already, on port {self._port}")
         loop = asyncio.get_running_loop()
+        self._desktop.closed = False
         self._listener = await loop.create_server(lambda: ClientConnection(self._desktop), host, port)
         self._port = self._listener.sockets[0].getsockname()[1]
 
@@ -110,6 +111,7 @@ class VNCServer:
         if listener is None:
             return
         listener.close()
+        self._desktop.closed = True
         for connection in tuple(self._desktop.connections):
             connection.abort()
         await listener.wait_closed()

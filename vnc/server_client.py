@@ -59,6 +59,7 @@ class Desktop:
     limits: ServerLimits
     penalties: Penalties
     connections: set[ClientConnection] = field(default_factory=set)
+    closed: bool = False
 
 
 class ClientConnection(asyncio.Protocol):
@@ -91,6 +92,9 @@ class ClientConnection(asyncio.Protocol):
         self._address, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
         self._peer = f"{self._address}:{port}"
         desktop, loop = self._desktop, asyncio.get_running_loop()
+        if desktop.closed:  # accepted in the turn of the loop in which the server closed
+            transport.abort()
+            return
         if len(desktop.connections) >= desktop.limits.connections:
             log.warning("%s ! refused, %d connections are open", self._peer, len(desktop.connections))
             transport.abort()

@@ -55,7 +55,7 @@ class Player(threading.Thread):
 
 def test_four_remotes_whose_resets_take_different_times(scripted, open_env):
     """Never None; the rewards are those that the remotes sent."""
-    seconds = (0.1, 0.2, 0.5, 1.5)
+    seconds = (0.1, 0.3, 1.0, 3.0)
     remotes = [scripted(on_reset=by_hand) for _ in seconds]
     players = [Player(remote, wait) for remote, wait in zip(remotes, seconds, strict=True)]
     env = BlockingReset(open_env(*remotes), timeout=20)
@@ -63,7 +63,7 @@ def test_four_remotes_whose_resets_take_different_times(scripted, open_env):
         player.start()
     began = time.monotonic()
     observation_n = env.reset()
-    assert 1.4 < time.monotonic() - began < 15
+    assert 2.9 < time.monotonic() - began < 15
     total, dones = [0.0] * 4, [0] * 4
 
     def take(step: Any) -> None:
@@ -77,7 +77,7 @@ def test_four_remotes_whose_resets_take_different_times(scripted, open_env):
 
     assert all(observation is not None for observation in observation_n)
     try:
-        while time.monotonic() - began < 3 or not all(dones[:3]):
+        while time.monotonic() - began < 5 or not all(dones[:3]):
             assert time.monotonic() - began < 30
             take(one_step(env))
     finally:
