@@ -34,9 +34,11 @@ class XClient:
         try:
             self._socket.settimeout(_SETUP_TIMEOUT)
             self._socket.connect(path)
-            root = self._set_up(cookie)
+            self.root, self._id_base = self._set_up(cookie)
             self._socket.sendall(
-                struct.pack("<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, root, _EVENT_MASK, _SUBSTRUCTURE_NOTIFY)
+                struct.pack(
+                    "<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, self.root, _EVENT_MASK, _SUBSTRUCTURE_NOTIFY
+                )
             )
             self._socket.setblocking(False)
         except BaseException:
@@ -84,18 +86,18 @@ class XClient:
             self._replies += code == _REPLY
         self._input = self._input[whole:]
 
-    def _set_up(self, cookie: bytes) -> int:
-        """Introduce ourselves; return the root window."""
+    def _set_up(self, cookie: bytes) -> tuple[int, int]:
+        """Introduce ourselves; return the root window, and where the numbers of our own windows begin."""
         hello = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE), len(cookie))
         self._socket.sendall(hello + _padded(COOKIE) + _padded(cookie))
         status, length = struct.unpack("<B5xH", self._read_exactly(8))
         body = self._read_exactly(4 * length)
         if status != 1:
             raise PermissionError(f"the x server refused us: {body.rstrip(bytes(1))!r}")
-        # 16 release, resource ids, motion buffer + 2 vendor length + 2 maximum request + 1 roots + 1 formats + ...
-        vendor, formats = struct.unpack_from("<16xHxxxB", body)
-        root: int = struct.unpack_from("<I", body, 32 + _padding(vendor) + vendor + 8 * formats)[0]
-        return root
+        # 4 release + 4 id base + 4 id mask + 4 motion buffer + 2 vendor length + 2 request + 1 roots + 1 formats
+        id_base, vendor, formats = struct.unpack_from("<4xI8xHxxxB", body)
+        (root,) = struct.unpack_from("<I", body, 32 + _padding(vendor) + vendor + 8 * formats)
+        return root, id_base
 
     def _read_exactly(self, length: int) -> bytes:
         data = b""

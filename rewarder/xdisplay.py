@@ -19,6 +19,7 @@ from typing import Self
 
 from rewarder.guard import Guard
 from rewarder.x11 import COOKIE, XClient
+from rewarder.x11_windows import WindowClient
 from vnc.vncauth import PASSWORD_BYTES, Passwords, obfuscated
 
 START_TIMEOUT = 15.0
@@ -113,6 +114,10 @@ class XDisplay:
         """The variables with which a program finds the display and may use it."""
         return {"DISPLAY": self.name, "XAUTHORITY": str(self._authority)}
 
+    def window_client(self) -> WindowClient:
+        """Connect once more, to see and kill windows; the caller closes it."""
+        return WindowClient(self._socket, self._cookie)
+
     def check(self) -> None:
         """Take in what happened on the display.
 
@@ -142,12 +147,16 @@ class XDisplay:
         return self._directory / "authority"
 
     @property
+    def _socket(self) -> str:
+        return f"/tmp/.X11-unix/X{self.name.removeprefix(':')}"
+
+    @property
     def _log(self) -> Path:
         return self._directory / "log"
 
     def _start(self, stack: ExitStack) -> None:
-        cookie = secrets.token_bytes(16)
-        _write_private(self._authority, _authority_entry(cookie))
+        self._cookie = secrets.token_bytes(16)
+        _write_private(self._authority, _authority_entry(self._cookie))
         deadline = time.monotonic() + START_TIMEOUT
         with _reserved(self._host, self._vnc_port) as self.port:
             reading, writing = os.pipe()
@@ -157,7 +166,7 @@ class XDisplay:
                 number = self._display_number(pipe.fileno(), deadline)
         self.name = f":{number}"
         try:
-            self.client = XClient(f"/tmp/.X11-unix/X{number}", cookie)
+            self.client = XClient(self._socket, self._cookie)
         except OSError as error:
             raise self._failure(f"Xvnc {self.name} does not let us in: {error}") from error
         stack.callback(self.client.close)

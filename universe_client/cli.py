@@ -82,7 +82,7 @@ left alone. The next start of docker:N does the same.
 
 _DOCTOR = "Say what is installed, which driver decodes the pixels, and whether a remote can be started - or why not."
 
-_ENV_ID = "builtin.NeonDrive-v0, gym-core.<gymnasium id>, process.<program>"
+_ENV_ID = "builtin.NeonDrive-v0, gym-core.<gymnasium id>, browser.<page>, desktop.<task>, process.<program>"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from rewarder.environment import Runtime
 if TYPE_CHECKING:
     from rewarder.xdisplay import XDisplay
 
-_BROWSER, _PROCESS = "browser.", "process."
+_BROWSER, _DESKTOP, _PROCESS = "browser.", "desktop.", "process."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def create(env_id: str, options: RuntimeOptions | None = None) -> Runtime:
 def env_ids() -> list[str]:
     """Return what can be played."""
     names = [f"{name}<gymnasium id>" if name.endswith(".") else name for name in _RUNTIMES]
-    return [*names, f"{_BROWSER}<page>", f"{_PROCESS}<program>"]
+    return [*names, f"{_BROWSER}<page>", f"{_DESKTOP}<task>", f"{_PROCESS}<program>"]
 
 
 def _neon_drive(env_id: str, options: RuntimeOptions) -> Runtime:
@@ -102,8 +102,15 @@ def _browser(env_id: str, display: XDisplay, options: RuntimeOptions) -> Abstrac
     return on_display(env_id, display, options.fps)
 
 
+def _desktop(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
+    from rewarder.runtimes.desktop import on_display
+
+    return on_display(env_id, display, options.fps)
+
+
 _ON_DISPLAY: dict[str, Callable[[str, XDisplay, RuntimeOptions], AbstractContextManager[Runtime]]] = {
     _BROWSER: _browser,
+    _DESKTOP: _desktop,
     _PROCESS: _program,
 }
 _RUNTIMES: dict[str, Callable[[str, RuntimeOptions], Runtime]] = {

@@ -10,7 +10,7 @@ import pytest
 import universe_client
 from rewarder.runtimes.desktop_tasks.task import COLOURS
 from tests.integration.processes import descendants
-from tests.support.agent import is_done, one_step, until, until_running
+from tests.support.agent import is_done, one_step, until
 from universe_client import click, type_text
 from universe_client.remotes import ProcessProvider
 
@@ -38,7 +38,7 @@ def instruction(env):
 
     def told(step):
         texts.extend((step.observation or {"text": []})["text"])
-        return texts and step.observation is not None
+        return bool(texts) and step.observation is not None
 
     return until(env, told, 30)[-1].observation["vision"], texts[-1]
 
@@ -51,8 +51,8 @@ def middle(vision, colour):
 
 def test_squares_seen_in_pixels_are_clicked_and_resets_are_quick(make):
     env, resets, delays = make(ENV_ID), [], []
-    for _ in range(4):
-        vision, text = instruction(env)
+    vision, text = instruction(env)
+    for _ in range(5):
         x, y = middle(vision, re.search(r"Click the (\w+) square", text)[1])
         clicked = time.monotonic()
         steps = [one_step(env, [click(x, y)])]
@@ -61,10 +61,10 @@ def test_squares_seen_in_pixels_are_clicked_and_resets_are_quick(make):
         assert sum(step.reward for step in steps) == 1.0 and steps[-1].info["terminated"]
         assert steps[-1].info["remote.reason"] == "solved"
         ended = time.monotonic()
-        until_running(env)
+        vision, text = instruction(env)
         resets.append(time.monotonic() - ended)
     assert max(resets) < 2.0, resets
-    assert sorted(delays)[1] < 0.2, delays
+    assert sorted(delays)[2] < 0.2, delays
 
 
 def test_a_command_typed_into_the_terminal_is_rewarded(make):

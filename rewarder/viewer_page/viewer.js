@@ -1,0 +1,49 @@
+// Shows the remote with noVNC. The URL ends in #watch=TOKEN or #act=TOKEN; which of the two a token allows is decided,
+// and enforced, by the server.
+
+const RETRY = 1000; // milliseconds
+
+const [mode, token = ''] = location.hash.slice(1).split('=');
+const acting = mode === 'act';
+const element = id => document.getElementById(id);
+const say = text => { element('state').textContent = text; };
+
+const address = () => {
+  const url = new URL('websockify', location.href);
+  url.protocol = url.protocol.replace('http', 'ws');
+  url.hash = '';
+  url.search = new URLSearchParams({ token });
+  return url.href;
+};
+
+const load = () => import('./novnc/core/rfb.js').catch(error => {
+  say(`noVNC cannot be loaded: ${error.message}; trying again`);
+  setTimeout(() => location.reload(), RETRY); // a module that failed stays failed until then
+  throw error;
+});
+
+const connect = async () => {
+  const { default: RFB } = await load();
+  const rfb = new RFB(element('screen'), address(), { shared: true });
+  rfb.viewOnly = !acting;
+  rfb.scaleViewport = true;
+  rfb.focusOnClick = acting;
+  rfb.background = '#16181d';
+  rfb.addEventListener('connect', () => {
+    say('connected');
+    if (acting) rfb.focus();
+  });
+  rfb.addEventListener('desktopname', event => {
+    element('name').textContent = document.title = event.detail.name;
+  });
+  rfb.addEventListener('disconnect', () => {
+    say('no connection: the remote has ended, or the token is not its own; trying again');
+    setTimeout(connect, RETRY);
+  });
+};
+
+element('access').textContent = acting ? 'your keys and clicks go to the remote' : 'watching only';
+element('access').classList.toggle('acting', acting);
+addEventListener('hashchange', () => location.reload());
+if (token) connect();
+else say('the address has no token: see universe-client view');

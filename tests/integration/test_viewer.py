@@ -1,0 +1,124 @@
+"""The viewer's page in a real browser: it shows what an agent does, and cannot do anything itself."""
+
+import asyncio
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import universe_client
+from rewarder.runtimes.desktop import on_display
+from rewarder.xdisplay import XDisplay
+from tests.rewarder.remotes import Scripted, served, wire
+from tests.support.agent import PRESS, one_step, until_running, wait_until
+from tests.support.headless import page
+from universe_client.remotes import EmbeddedProvider
+from universe_client.view import viewer_url
+from vnc.events import KeyEvent, PointerEvent
+
+CONNECTED = 'document.getElementById("state").textContent === "connected"'
+NEON = "builtin.NeonDrive-v0"
+
+
+@pytest.fixture
+def browser(tmp_path):
+    with page(tmp_path / "profile") as browser:
+        yield browser
+
+
+def picture(browser, frame):
+    """What the page shows of a screen of `frame`'s shape, in its size."""
+    rectangle = browser.evaluate(
+        '(r => [r.x, r.y, r.width, r.height])(document.querySelector("canvas").getBoundingClientRect())'
+    )
+    x, y, width, height = map(round, rectangle)
+    shown = Image.fromarray(browser.screenshot()[y : y + height, x : x + width])
+    return np.asarray(shown.resize(frame.shape[1::-1], Image.Resampling.BILINEAR)).astype(int)
+
+
+def looks_like(shown, frame):
+    """Whether the two differ no more than two moments of the same game."""
+    return abs(shown - frame.astype(int)).mean() < 25
+
+
+def test_a_browser_watches_neon_drive_while_an_agent_plays(browser, tmp_path):
+    provider = EmbeddedProvider(1, NEON)
+    with universe_client.VectorEnv(NEON, provider) as env:
+        env.reset()
+        until_running(env, 30)
+        # Asked for again, a provider names the remote that runs already.
+        browser.open(viewer_url(asyncio.run(provider.acquire(0)), acting=False))
+        browser.until(CONNECTED)
+        shots, frames = [], []
+        for _ in range(2):
+            one_step(env, PRESS)
+            frames.append(until_running(env).observation["vision"])
+            browser.until(
+                "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+            )
+            shots.append(picture(browser, frames[-1]))
+        Image.fromarray(browser.screenshot()).save(tmp_path / "viewer.png")
+        browser.listen()
+    assert looks_like(shots[-1], frames[-1]), f"see {tmp_path / 'viewer.png'}"
+    assert (shots[0] != shots[1]).any(), "the picture moves"
+    assert browser.complaints == []
+    assert len(browser.requested) > 20
+    assert {urlsplit(url).hostname for url in browser.requested if not url.startswith("data:")} == {
+        "127.0.0.1"
+    }
+
+
+async def test_keys_and_clicks_in_a_watching_page_reach_nothing(browser):
+    runtime = Scripted()
+    async with served(runtime, password="canary-full") as (ports, _):
+        base = f"http://127.0.0.1:{ports.rewarder_port}/viewer/"
+
+        def act_as(fragment):
+            browser.open("about:blank")
+            browser.open(f"{base}#{fragment}")
+            browser.until(CONNECTED)
+            browser.click(500, 400)
+            browser.press("a", "KeyA", 65)
+            browser.press("Enter", "Enter", 13)
+
+        # The page as it is, and the page persuaded that it may act: its keys do go out, and are stopped here.
+        await asyncio.to_thread(act_as, f"watch={ports.tokens.watch}")
+        await asyncio.to_thread(act_as, f"act={ports.tokens.watch}")
+        # What they sent has been dealt with by now; with the other token the same arrives.
+        ticks = runtime.number
+        await runtime.until(lambda: runtime.number > ticks + 20)
+        assert runtime.inputs == []
+        await asyncio.to_thread(act_as, f"act={ports.tokens.act}")
+        await runtime.until(lambda: KeyEvent(0xFF0D, False) in runtime.inputs)
+    assert KeyEvent(0x61, True) in runtime.inputs
+    assert any(isinstance(event, PointerEvent) and event.button_mask == 1 for event in runtime.inputs)
+
+
+async def test_a_watching_page_cannot_type_into_a_terminal_but_an_acting_one_can(browser):
+    """Over Xvnc: a folder made by hand, in the remote's own terminal."""
+    display = XDisplay(1024, 768, password="canary-f")
+    with on_display("desktop.MakeFolders-v0", display) as runtime:
+        async with served(runtime, password="canary-full", display=display.port, seed=1) as (ports, _):
+            async with wire(ports, password="canary-full") as agent:
+                await agent.until("v0.env.describe", env_state="running")
+            base = f"http://127.0.0.1:{ports.rewarder_port}/viewer/#act="
+            await asyncio.to_thread(type_folder, browser, base + ports.tokens.watch, "q")
+            await asyncio.to_thread(type_folder, browser, base + ports.tokens.act, "z")
+            home = runtime._desk.home
+            await asyncio.to_thread(
+                wait_until, lambda: (home / "z").is_dir(), 10.0, "the folder of who may act"
+            )
+            assert not (home / "q").exists()
+
+
+def type_folder(browser, url, name):
+    browser.open("about:blank")
+    browser.open(url)
+    browser.until(CONNECTED)
+    browser.click(400, 300)
+    for letter in "mkdir":
+        browser.press(letter, f"Key{letter.upper()}", ord(letter.upper()))
+    browser.press(" ", "Space", 32)
+    browser.press(name, f"Key{name.upper()}", ord(name.upper()))
+    browser.press("Enter", "Enter", 13)

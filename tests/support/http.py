@@ -1,0 +1,28 @@
+"""The least an HTTP client can be: it sends the path as it is, `..` and all."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+async def get(port: int, path: str, *lines: str) -> Answer:
+    """Ask 127.0.0.1 for `path`, with more header `lines`."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *lines, "", ""]
+    writer.write("\r\n".join(head).encode())
+    async with asyncio.timeout(10):
+        data = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    start, _, body = data.partition(b"\r\n\r\n")
+    status, *headers = start.decode().split("\r\n")
+    pairs = (line.split(": ", 1) for line in headers)
+    return Answer(int(status.split()[1]), {name.lower(): value for name, value in pairs}, body)

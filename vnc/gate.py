@@ -1,0 +1,151 @@
+"""A gate before a VNC server: what a client, let in by other means, may say is passed on and the rest is not."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from vnc.errors import LimitExceeded, ProtocolError
+
+MAX_ENCODINGS = 1024
+"""As in `vnc.server_protocol`."""
+MAX_CUT_TEXT = 1 << 20
+"""Bytes of clipboard that are read and dropped; more ends the session."""
+MAX_FENCE = 64
+"""Bytes of a fence's payload, the protocol's own limit."""
+
+_VERSION = b"RFB 003.008\n"
+_ONE_TYPE_NONE = b"\x01\x01"
+_OK = bytes(4)
+_PIECE = 16 * 1024
+
+_LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
+"""Of the messages of one length: pixel format, update request, key, pointer, continuous updates, xvp."""
+_WATCHING = frozenset({0, 2, 3, 150, 248})
+_ACTING = _WATCHING | {4, 5, 255}
+# Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6).
+
+_Parser = Generator[int, bytes, None]
+"""Yields the number of bytes it wants next, and is sent them."""
+
+
+class Gate:
+    """One client: `receive` its bytes, hand on what that returns, and send the client its `data_to_send`.
+
+    The client is asked for no password. After `opened`, the server's own ServerInit has to be sent to it.
+    """
+
+    def __init__(self, *, acting: bool) -> None:
+        """Greet the client.
+
+        Args:
+            acting: whether its keys and pointer get through; otherwise it can only watch.
+        """
+        self.opened = False
+        """Whether the client is through its handshake, ClientInit included."""
+        self._passed = _ACTING if acting else _WATCHING
+        self._received = bytearray()
+        self._out = [_VERSION]
+        self._forward: list[bytes] = []
+        self._parser = self._parse()
+        self._wanted = next(self._parser)
+
+    def receive(self, data: bytes) -> bytes:
+        """Return what the server may have of it.
+
+        Raises:
+            ProtocolError: the client broke RFB; nothing it sends gets through any more.
+        """
+        self._received += data
+        position = 0
+        try:
+            while len(self._received) - position >= self._wanted:
+                end = position + self._wanted
+                chunk = bytes(self._received[position:end])
+                position = end
+                self._wanted = self._parser.send(chunk)
+        except ProtocolError:
+            self._parser = _swallow()
+            self._wanted = next(self._parser)
+            self._forward.clear()
+            raise
+        finally:
+            del self._received[:position]
+        forward = b"".join(self._forward)
+        self._forward.clear()
+        return forward
+
+    def data_to_send(self) -> bytes:
+        """Return what has to go to the client now, once."""
+        data = b"".join(self._out)
+        self._out.clear()
+        return data
+
+    def _parse(self) -> _Parser:
+        yield from self._handshake()
+        while True:
+            head = yield 1
+            length = _LENGTHS.get(head[0])
+            if length is None:
+                yield from self._variable(head)
+            else:
+                self._pass(head + (yield length - 1))
+
+    def _handshake(self) -> _Parser:
+        """RFC 6143 section 7.1 to 7.3.1, without authentication."""
+        version = yield len(_VERSION)
+        if version != _VERSION:
+            raise ProtocolError(f"the client speaks {version!r}, not {_VERSION!r}")
+        self._out.append(_ONE_TYPE_NONE)
+        (chosen,) = yield 1
+        if chosen != 1:
+            raise ProtocolError(f"client chose security type {chosen}, offered was 1")
+        self._out.append(_OK)
+        yield 1  # ClientInit's shared flag: whoever connects to the server on the client's behalf shares
+        self.opened = True
+
+    def _pass(self, message: bytes) -> None:
+        if message[0] in self._passed:
+            self._forward.append(message)
+
+    def _variable(self, head: bytes) -> _Parser:
+        match head[0]:
+            case 2:
+                start = head + (yield 3)  # 1 padding + 2 number-of-encodings
+                count = int.from_bytes(start[2:4], "big")
+                if count > MAX_ENCODINGS:
+                    raise LimitExceeded(f"client names {count} encodings, the limit is {MAX_ENCODINGS}")
+                self._pass(start + (yield 4 * count))
+            case 6:
+                yield from self._cut_text()
+            case 248:
+                start = head + (yield 8)  # 3 padding + 4 flags + 1 length
+                if start[8] > MAX_FENCE:
+                    raise LimitExceeded(f"fence of {start[8]} bytes, the limit is {MAX_FENCE}")
+                self._pass(start + (yield start[8]))
+            case 251:
+                start = yield 7  # 1 padding + 2 width + 2 height + 1 number-of-screens + 1 padding
+                yield from _drop(16 * start[5])
+            case 255:
+                start = head + (yield 1)
+                if start[1] != 0:
+                    raise ProtocolError(f"unknown qemu client message {start[1]}")
+                self._pass(start + (yield 10))  # 2 down-flag + 4 keysym + 4 keycode
+            case _:
+                raise ProtocolError(f"unknown client message type {head[0]}")
+
+    def _cut_text(self) -> _Parser:
+        start = yield 7  # 3 padding + 4 length, negative for the extended clipboard
+        length = abs(int.from_bytes(start[3:], "big", signed=True))
+        if length > MAX_CUT_TEXT:
+            raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
+        yield from _drop(length)
+
+
+def _drop(length: int) -> _Parser:
+    while length:
+        length -= len((yield min(length, _PIECE)))
+
+
+def _swallow() -> _Parser:
+    while True:
+        yield _PIECE
