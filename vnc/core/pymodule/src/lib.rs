@@ -7,6 +7,7 @@ mod hub;
 mod pump;
 mod python;
 mod session;
+mod socket;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

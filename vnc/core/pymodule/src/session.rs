@@ -1,6 +1,6 @@
 //! One session as reader threads and Python see it.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
@@ -12,6 +12,7 @@ use rfb::{Connection, Error, Event, Reason};
 use crate::hub::Hub;
 use crate::lock;
 use crate::pump::Reader;
+use crate::socket::{CLOSED, told, write};
 
 /// Bytes one session may bring before the others get their turn.
 const TURN: usize = 4 << 20;
@@ -136,7 +137,7 @@ impl Shared {
     fn lost(self: &Arc<Self>, text: String) {
         match self.name.get() {
             Some(_) => self.finish("lost", text),
-            None => self.finish("connect", format!("{text} during the handshake")),
+            None => self.finish("connect", "connection closed during the handshake".into()),
         }
     }
 
@@ -157,7 +158,7 @@ impl Shared {
             let read = self.with_stream(|mut stream| stream.read(space));
             let ended = match read {
                 None => return Turn::Done,
-                Some(Ok(0)) => "closed by the server".into(),
+                Some(Ok(0)) => CLOSED.into(),
                 Some(Ok(count)) => {
                     self.received(&mut connection, count);
                     left = left.saturating_sub(count);
@@ -171,7 +172,7 @@ impl Shared {
                 }
                 Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => return Turn::Done,
                 Some(Err(error)) if error.kind() == ErrorKind::Interrupted => continue,
-                Some(Err(error)) => error.to_string(),
+                Some(Err(error)) => told(&error),
             };
             drop(connection);
             self.lost(ended);
@@ -198,7 +199,7 @@ impl Shared {
             }
             Some(Err(error)) => {
                 drop(clock);
-                self.finish("connect", error.to_string());
+                self.finish("connect", told(&error));
                 false
             }
             Some(Ok(false)) | None => false,
@@ -226,10 +227,10 @@ impl Shared {
             (clock.heard, clock.probed) = (now, None);
             clock.update = if connection.in_update() { clock.update.or(Some(now)) } else { None };
         }
+        counters.frames.store(connection.frames(), Release);
         if let Some(error) = connection.error() {
             self.finish(kind(error), error.to_string());
         } else if news {
-            counters.frames.store(connection.frames(), Release);
             self.hub.changed(self);
         }
     }
@@ -276,9 +277,9 @@ impl Shared {
         let waiting = outgoing.len();
         drop(outgoing);
         match result {
-            Some(Err(error)) => self.lost(error.to_string()),
+            Some(Err(error)) => self.lost(told(&error)),
             Some(Ok(())) if waiting > self.outgoing_limit => {
-                self.lost(format!("{waiting} bytes wait for a peer that does not read"));
+                self.lost(format!("the server does not read; {waiting} bytes are waiting for it"));
             }
             _ => {}
         }
@@ -290,18 +291,18 @@ impl Shared {
         let mut clock = lock(&self.clock);
         let age = |since: Instant| now.saturating_duration_since(since);
         let late = if !clock.connected {
-            (age(clock.since) > limits.connect).then_some(("connect", limits.connect, "no connection"))
+            (age(clock.since) > limits.connect).then_some(("connect", limits.connect, "no connection within"))
         } else if !ready {
             (age(clock.since) > limits.handshake).then_some((
                 "connect",
                 limits.handshake,
-                "no end of the handshake",
+                "no end of the handshake within",
             ))
         } else if clock.update.is_some_and(|since| age(since) > limits.update) {
-            Some(("lost", limits.update, "no end of an update"))
+            Some(("lost", limits.update, "message 0 unfinished after"))
         } else {
             let silent = clock.probed.is_some_and(|since| age(since) > limits.probe_deadline);
-            silent.then_some(("lost", limits.probe_deadline, "no answer to a probe"))
+            silent.then_some(("lost", limits.probe_deadline, "no answer to a probe within"))
         };
         let probe = ready && clock.probed.is_none() && age(clock.heard) > limits.probe_interval;
         if probe {
@@ -310,25 +311,13 @@ impl Shared {
         drop(clock);
         if let Some((kind, limit, what)) = late {
             let seconds = (limit.as_secs_f64() * 1000.0).round() / 1000.0;
-            self.finish(kind, format!("{what} within {seconds} s"));
+            self.finish(kind, format!("{what} {seconds} s"));
         } else if probe {
             let mut connection = lock(&self.connection);
             connection.probe();
             self.send(&connection.data_to_send());
         }
     }
-}
-
-fn write(mut stream: &TcpStream, bytes: &[u8], written: &mut usize) -> std::io::Result<()> {
-    while *written < bytes.len() {
-        match stream.write(&bytes[*written..]) {
-            Ok(count) => *written += count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 const fn kind(error: &Error) -> &'static str {

@@ -119,7 +119,7 @@ impl fmt::Display for Error {
             Self::Refused(text) => write!(f, "the server refused the connection: {text}"),
             Self::AuthFailed(text) => write!(f, "authentication failed: {text}"),
             Self::TooManyFailures(text) => write!(f, "locked out for a while: {text}"),
-            Self::Limit { what, size, limit } => write!(f, "{what} of {size}, limit is {limit}"),
+            Self::Limit { what, size, limit } => write!(f, "{what} of {size}, the limit is {limit}"),
             Self::Decode { number, rect: Rect { x, y, width, height }, encoding, offset, reason } => {
                 write!(
                     f,

@@ -1,5 +1,6 @@
 //! The screen: contiguous RGB, three bytes a pixel, and which parts changed in which frame.
 
+use crate::brush::{Brush, Dab, Rgb};
 use crate::coverage::Coverage;
 use crate::error::Reason;
 use crate::geometry::{Rect, Tile};
@@ -7,9 +8,6 @@ use crate::geometry::{Rect, Tile};
 /// Pixels of a damage cell; 64 pixels are 192 bytes, three cache lines of each row.
 const CELL_WIDTH: usize = 64;
 const CELL_HEIGHT: usize = 16;
-
-/// One colour as it lies in the framebuffer.
-pub type Rgb = [u8; 3];
 
 /// The pixels and their damage.
 #[derive(Debug)]
@@ -213,14 +211,47 @@ impl Window<'_> {
         Tile { x: 0, y: 0, width: self.width, height: self.height }
     }
 
-    /// Paint a small part in one colour.
+    /// Paint a part at most sixteen pixels wide in one colour.
     #[inline]
-    pub fn dab(&mut self, tile: Tile, dab: Dab) {
+    pub fn dab(&mut self, tile: Tile, colour: Rgb) {
+        if tile.width <= 4 {
+            let Dab(dab) = Dab::new(colour);
+            match tile.width {
+                1 => self.strip::<3>(tile, &dab),
+                2 => self.strip::<6>(tile, &dab),
+                3 => self.strip::<9>(tile, &dab),
+                4 => self.strip::<12>(tile, &dab),
+                _ => {}
+            }
+            return;
+        }
+        let Brush(brush) = &Brush::new(colour);
+        match tile.width {
+            5 => self.strip::<15>(tile, brush),
+            6 => self.strip::<18>(tile, brush),
+            7 => self.strip::<21>(tile, brush),
+            8 => self.strip::<24>(tile, brush),
+            16 => self.strip::<48>(tile, brush),
+            _ => self.fill(tile, colour),
+        }
+    }
+
+    /// Copies of known size are a move or two each, where a slice of any size would be a call.
+    #[inline]
+    fn strip<const BYTES: usize>(&mut self, tile: Tile, colour: &[u8]) {
+        let Some(colour) = colour.first_chunk::<BYTES>() else { return };
         let mut start = tile.y * self.stride + tile.x * 3;
         for _ in 0..tile.height {
-            dab.paint(&mut self.pixels[start..start + tile.width * 3]);
+            if let Some(row) = self.pixels.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
+                *row = *colour;
+            }
             start += self.stride;
         }
+    }
+
+    /// From the first pixel of the rect to the end of the screen, and the bytes of a row of the screen.
+    pub const fn raw_parts(&mut self) -> (&mut [u8], usize) {
+        (self.pixels, self.stride)
     }
 
     /// Paint a part in one colour.
@@ -231,58 +262,6 @@ impl Window<'_> {
         for _ in 0..if tile.width > 0 { tile.height } else { 0 } {
             brush.paint(&mut self.pixels[start..start + tile.width * 3]);
             start += self.stride;
-        }
-    }
-}
-
-/// Sixteen pixels of one colour, to paint rows with wide stores.
-pub(crate) struct Brush(pub [u8; 48]);
-
-impl Brush {
-    #[inline]
-    pub fn new(colour: Rgb) -> Self {
-        let Dab(dab) = Dab::new(colour);
-        let mut pattern = [0; 48];
-        for four in pattern.as_chunks_mut::<12>().0 {
-            *four = dab;
-        }
-        Self(pattern)
-    }
-
-    #[inline]
-    pub fn paint(&self, row: &mut [u8]) {
-        let (chunks, rest) = row.as_chunks_mut::<48>();
-        for chunk in chunks {
-            *chunk = self.0;
-        }
-        for pixel in rest.as_chunks_mut::<3>().0 {
-            *pixel = [self.0[0], self.0[1], self.0[2]];
-        }
-    }
-}
-
-/// Four pixels of one colour, for the short rows of subrects and runs.
-#[derive(Clone, Copy)]
-pub(crate) struct Dab(pub [u8; 12]);
-
-impl Dab {
-    #[inline]
-    pub const fn new([r, g, b]: Rgb) -> Self {
-        Self([r, g, b, r, g, b, r, g, b, r, g, b])
-    }
-
-    /// Copies of known size are a move or two each, where a slice of any size would be a call.
-    #[inline]
-    fn paint(self, row: &mut [u8]) {
-        let (fours, tail) = row.as_chunks_mut::<12>();
-        for four in fours {
-            *four = self.0;
-        }
-        match tail.len() {
-            3 => tail.copy_from_slice(&self.0[..3]),
-            6 => tail.copy_from_slice(&self.0[..6]),
-            9 => tail.copy_from_slice(&self.0[..9]),
-            _ => {}
         }
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod auth;
+mod brush;
 mod buffer;
 pub mod client;
 mod connection;

@@ -1,6 +1,6 @@
 //! The hot loops that turn pixels of the wire into RGB rows.
 
-use crate::framebuffer::Rgb;
+use crate::brush::Rgb;
 
 /// A palette as 32-bit words, R in the lowest byte; 256 entries, so that a byte always finds one.
 pub(crate) struct Palette {

@@ -10,8 +10,9 @@
 //! ```
 
 use super::{Decoder, Progress, Scan};
+use crate::brush::Rgb;
 use crate::error::{Fault, Reason};
-use crate::framebuffer::{Dab, Framebuffer, Rgb, Window};
+use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::{Rect, Tile};
 use crate::pixels::drop_padding;
 use crate::wire::Bytes;
@@ -98,7 +99,7 @@ impl Painter<'_, '_> {
         if flags & FOREGROUND != 0 {
             self.foreground = self.bytes.pixel()?;
         }
-        self.window.fill(tile, self.background);
+        self.window.dab(tile, self.background);
         if flags & SUBRECTS == 0 {
             return Some(Ok(()));
         }
@@ -107,13 +108,12 @@ impl Painter<'_, '_> {
     }
 
     fn plain(&mut self, tile: Tile, count: usize) -> Option<Result<(), Fault>> {
-        let dab = Dab::new(self.foreground);
         let places = self.bytes.take(2 * count)?;
         for (i, place) in places.chunks_exact(2).enumerate() {
             let Some(part) = subrect(tile, place[0], place[1]) else {
                 return Some(Err(Reason::SubrectOutside.at(self.bytes.offset() - 2 * (count - i))));
             };
-            self.window.dab(part, dab);
+            self.window.dab(part, self.foreground);
         }
         Some(Ok(()))
     }
@@ -124,8 +124,7 @@ impl Painter<'_, '_> {
             let Some(part) = subrect(tile, bytes[4], bytes[5]) else {
                 return Some(Err(Reason::SubrectOutside.at(self.bytes.offset() - 6 * (count - i))));
             };
-            let dab = Dab::new([bytes[0], bytes[1], bytes[2]]);
-            self.window.dab(part, dab);
+            self.window.dab(part, [bytes[0], bytes[1], bytes[2]]);
         }
         Some(Ok(()))
     }

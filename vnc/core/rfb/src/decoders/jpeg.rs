@@ -1,23 +1,44 @@
 //! The JPEG rects of Tight (rfbproto 7.7.8, "jpeg").
+//!
+//! Our own decoder does what servers send at high quality; subsampled and progressive images go to zune-jpeg.
 
+use jpeg::{Decoder, Target};
 use zune_core::bytestream::ZCursor;
 use zune_core::colorspace::ColorSpace;
 use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
 
 use crate::error::Reason;
-use crate::framebuffer::Framebuffer;
+use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::Rect;
 use crate::inflate::Scratch;
 
-/// Draw a JPEG that must have exactly the rect's size.
-pub(super) fn draw(
-    data: &[u8],
-    rect: Rect,
-    screen: &mut Framebuffer,
-    scratch: &mut Scratch,
-) -> Result<(), Reason> {
-    let (width, height) = (usize::from(rect.width), usize::from(rect.height));
+#[derive(Default)]
+pub(super) struct Jpeg(Decoder);
+
+impl Jpeg {
+    /// Draw a JPEG that must have exactly the rect's size.
+    pub fn draw(
+        &mut self,
+        data: &[u8],
+        rect: Rect,
+        screen: &mut Framebuffer,
+        scratch: &mut Scratch,
+    ) -> Result<(), Reason> {
+        let mut window = screen.window(rect)?;
+        let (width, height) = (window.width, window.height);
+        let (pixels, stride) = window.raw_parts();
+        match self.0.decode(data, &mut Target { pixels, stride, width, height }) {
+            Ok(()) => Ok(()),
+            Err(jpeg::Error::Unsupported) => draw_any(data, &mut window, scratch),
+            Err(jpeg::Error::Broken(what)) => Err(Reason::Jpeg(what.into())),
+            Err(jpeg::Error::Size(width, height)) => Err(Reason::JpegSize(width, height)),
+        }
+    }
+}
+
+fn draw_any(data: &[u8], window: &mut Window<'_>, scratch: &mut Scratch) -> Result<(), Reason> {
+    let (width, height) = (window.width, window.height);
     let options = DecoderOptions::default()
         .jpeg_set_out_colorspace(ColorSpace::RGB)
         .set_max_width(width)
@@ -31,8 +52,7 @@ pub(super) fn draw(
     }
     let pixels = scratch.sized(width * height * 3);
     decoder.decode_into(pixels).map_err(broken)?;
-    let mut window = screen.window(rect)?;
-    for (source, row) in pixels.chunks_exact(width * 3).zip(window.all_rows()) {
+    for (source, row) in pixels.chunks_exact((width * 3).max(1)).zip(window.all_rows()) {
         row.copy_from_slice(source);
     }
     Ok(())
@@ -48,7 +68,7 @@ mod tests {
     #[test]
     fn a_jpeg_of_the_rects_size_is_drawn() {
         let mut screen = Framebuffer::new(20, 20, 0);
-        draw(SOLID, Rect::new(4, 4, 16, 16), &mut screen, &mut Scratch::default()).unwrap();
+        Jpeg::default().draw(SOLID, Rect::new(4, 4, 16, 16), &mut screen, &mut Scratch::default()).unwrap();
         let corner = &screen.pixels()[(19 * 20 + 19) * 3..];
         assert!(corner.iter().zip([200, 40, 90]).all(|(&got, want)| got.abs_diff(want) <= 2), "{corner:?}");
         assert_eq!(screen.pixels()[0], 0);
@@ -59,14 +79,34 @@ mod tests {
         let mut screen = Framebuffer::new(20, 20, 0);
         for (width, height) in [(15, 16), (16, 15), (17, 16), (16, 17), (0, 0)] {
             let rect = Rect::new(0, 0, width, height);
-            assert!(draw(SOLID, rect, &mut screen, &mut Scratch::default()).is_err(), "{rect}");
+            assert!(
+                Jpeg::default().draw(SOLID, rect, &mut screen, &mut Scratch::default()).is_err(),
+                "{rect}"
+            );
         }
         for cut in [0, 1, 2, 20, SOLID.len() / 2] {
-            let result = draw(&SOLID[..cut], Rect::new(0, 0, 16, 16), &mut screen, &mut Scratch::default());
+            let result = Jpeg::default().draw(
+                &SOLID[..cut],
+                Rect::new(0, 0, 16, 16),
+                &mut screen,
+                &mut Scratch::default(),
+            );
             assert!(
                 matches!(result, Err(Reason::Jpeg(_) | Reason::JpegSize(..))),
                 "cut at {cut}: {result:?}"
             );
+        }
+    }
+
+    #[test]
+    fn kinds_that_are_not_ours_are_drawn_too() {
+        let halved = include_bytes!("../../../jpeg/tests/vectors/halved.jpg");
+        let expected = include_bytes!("../../../jpeg/tests/vectors/halved.rgb");
+        let mut screen = Framebuffer::new(30, 21, 0);
+        let rect = Rect::new(3, 0, 27, 21);
+        Jpeg::default().draw(halved, rect, &mut screen, &mut Scratch::default()).unwrap();
+        for (row, expected) in screen.pixels().chunks(90).zip(expected.chunks(81)) {
+            assert!(row[9..].iter().zip(expected).all(|(&a, &b)| a.abs_diff(b) <= 24));
         }
     }
 }

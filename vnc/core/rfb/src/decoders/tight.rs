@@ -23,6 +23,7 @@ use crate::wire::Bytes;
 pub(super) struct Tight {
     streams: [Inflater; 4],
     scratch: Scratch,
+    jpeg: jpeg::Jpeg,
 }
 
 /// Data shorter than this is sent as it is.
@@ -75,7 +76,7 @@ impl Decoder for Tight {
         }
         let data = &payload[header.start..];
         let result = match header.kind {
-            Kind::Jpeg => jpeg::draw(data, rect, screen, &mut self.scratch),
+            Kind::Jpeg => self.jpeg.draw(data, rect, screen, &mut self.scratch),
             Kind::Fill => screen.window(rect).map(|mut window| {
                 window.fill(window.tile(), [data[0], data[1], data[2]]);
             }),

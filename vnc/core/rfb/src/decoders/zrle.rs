@@ -12,8 +12,9 @@
 //! Offsets of faults inside the tiles count inflated bytes.
 
 use super::{Decoder, Progress, Scan, announced};
+use crate::brush::{Brush, Dab, Rgb};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::{Brush, Dab, Framebuffer, Rgb, Window};
+use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::{Rect, Tile};
 use crate::inflate::{Inflater, Scratch};
 use crate::pixels::Palette;

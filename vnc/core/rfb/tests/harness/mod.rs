@@ -1,0 +1,164 @@
+//! What the fuzz targets and the smoke test do with hostile bytes, and the allocator that watches them.
+#![allow(dead_code, reason = "each user needs a part")]
+#![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use rfb::{Config, Connection, Limits, encodings};
+
+/// No bytes a server sends may make a connection with `limits()` hold more than this.
+///
+/// A screen of 256x256 (192 KiB) and its coverage, one update (5 MiB at most, the buffer doubles), a cursor,
+/// the scratch of the decoders. zlib-ng's windows, 7 of fixed size, come from malloc and do not show here.
+pub const MOST_HELD: usize = 16 << 20;
+
+/// Counts the bytes that this thread holds.
+pub struct Counting;
+
+thread_local! {
+    static HELD: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(gained: usize, lost: usize) {
+    HELD.set(HELD.get().wrapping_add(gained).saturating_sub(lost));
+    PEAK.set(PEAK.get().max(HELD.get()));
+}
+
+// SAFETY: System does all the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: the caller's promises are the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size(), 0);
+        // SAFETY: the caller's promises are the same.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size, layout.size());
+        // SAFETY: the caller's promises are the same.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        count(0, layout.size());
+        // SAFETY: the caller's promises are the same.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// The most bytes held at once while `run` ran, beyond those held before.
+fn peak(run: impl FnOnce()) -> usize {
+    let before = HELD.get();
+    PEAK.set(before);
+    run();
+    PEAK.get() - before
+}
+
+pub fn limits() -> Limits {
+    Limits {
+        framebuffer_width: 256,
+        framebuffer_height: 256,
+        cursor: 64,
+        text: 1 << 10,
+        cut_text: 1 << 12,
+        whole_update: 64 << 10,
+        ..Limits::default()
+    }
+}
+
+fn held_to_limits(run: impl FnOnce()) {
+    let held = peak(run);
+    assert!(held <= MOST_HELD, "{held} bytes held");
+}
+
+/// All a caller does with a connection after each piece of input.
+fn serve(connection: &mut Connection) {
+    while connection.next_event().is_some() {}
+    connection.data_to_send();
+    let screen = connection.screen();
+    let area = usize::from(screen.width()) * usize::from(screen.height());
+    assert_eq!(screen.pixels().len(), area * 3);
+    assert!(area <= 256 * 256);
+}
+
+fn feed(connection: &mut Connection, data: &[u8], piece: usize) {
+    for part in data.chunks(piece) {
+        connection.receive(part);
+        serve(connection);
+    }
+}
+
+fn established() -> Connection {
+    let mut connection = Connection::new(Config { limits: limits(), ..Config::default() });
+    connection.receive(b"RFB 003.008\n\x01\x01\0\0\0\0");
+    connection.receive(&[0, 64, 0, 48]);
+    connection.receive(&[0; 20]);
+    serve(&mut connection);
+    assert_eq!((connection.screen().width(), connection.screen().height()), (64, 48));
+    connection
+}
+
+/// A server from its first byte on. The first byte of `data` says: password or none, size of the pieces.
+pub fn handshake(data: &[u8]) {
+    let Some((&head, rest)) = data.split_first() else { return };
+    held_to_limits(|| {
+        let password = (head & 1 != 0).then(|| b"secret".to_vec());
+        let mut connection = Connection::new(Config { password, limits: limits(), ..Config::default() });
+        feed(&mut connection, rest, 1 + usize::from(head >> 1));
+    });
+}
+
+/// Any messages after the handshake. The first byte of `data` is the size of the pieces.
+pub fn connection(data: &[u8]) {
+    let Some((&head, rest)) = data.split_first() else { return };
+    held_to_limits(|| {
+        let mut connection = established();
+        if head & 1 != 0 {
+            connection.refresh();
+        }
+        feed(&mut connection, rest, 1 + usize::from(head) * usize::from(head));
+        connection.probe();
+        serve(&mut connection);
+    });
+}
+
+/// Rects of one encoding, which the first byte of `data` picks; the next four say where on the screen.
+pub fn decoder(data: &[u8]) {
+    const ENCODINGS: [i32; 9] = [
+        encodings::TIGHT,
+        encodings::ZRLE,
+        encodings::HEXTILE,
+        encodings::ZLIB,
+        encodings::RRE,
+        encodings::RAW,
+        encodings::COPY_RECT,
+        encodings::CURSOR,
+        encodings::EXTENDED_DESKTOP_SIZE,
+    ];
+    let [kind, x, y, width, height, payload @ ..] = data else { return };
+    let encoding = ENCODINGS[usize::from(*kind) % ENCODINGS.len()];
+    held_to_limits(|| {
+        let mut connection = established();
+        connection.receive(&[0, 0, 0xff, 0xff]);
+        let mut header: Vec<u8> =
+            [x % 64, y % 48, width % 80, height % 64].iter().flat_map(|&n| [0, n]).collect();
+        header.extend(encoding.to_be_bytes());
+        connection.receive(&header);
+        feed(&mut connection, payload, 4096);
+        // Once more, on the streams as they are now.
+        connection.receive(&header);
+        feed(&mut connection, payload, 1448);
+    });
+}
+
+/// Hold so many bytes, to see that it is noticed.
+pub fn holding(bytes: usize) {
+    held_to_limits(|| drop(std::hint::black_box(vec![1_u8; bytes])));
+}

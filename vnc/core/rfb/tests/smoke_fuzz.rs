@@ -1,0 +1,102 @@
+//! The fuzz targets for some seconds, without a fuzzer: real streams with seeded mutations.
+
+mod harness;
+
+use harness::{Counting, connection, decoder, handshake};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const STREAMS: [&[u8]; 4] = [
+    include_bytes!("vectors/tight.rfb"),
+    include_bytes!("vectors/tightq.rfb"),
+    include_bytes!("vectors/zrle.rfb"),
+    include_bytes!("vectors/hextile.rfb"),
+];
+const ROUNDS: u64 = 3000;
+
+/// Xorshift: the same numbers every time.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % end.max(1)
+    }
+
+    /// A piece of `stream` with some bytes changed, doubled or cut out.
+    fn mutated(&mut self, stream: &[u8], longest: usize) -> Vec<u8> {
+        let start = self.below(stream.len());
+        let end = (start + self.below(longest)).min(stream.len());
+        let mut data = stream[start..end].to_vec();
+        for _ in 0..self.below(6) {
+            let place = self.below(data.len());
+            match (self.below(4), data.get_mut(place)) {
+                (0, Some(byte)) => *byte ^= 1 << self.below(8),
+                (1, Some(byte)) => *byte = [0, 1, 0x7f, 0x80, 0xff][self.below(5)],
+                (2, Some(_)) => drop(data.splice(place..place, [0xff; 4])),
+                (_, Some(_)) => drop(data.drain(place..(place + 3).min(data.len()))),
+                (_, None) => {}
+            }
+        }
+        data
+    }
+}
+
+#[test]
+fn handshakes() {
+    let mut numbers = Numbers(1);
+    for _ in 0..ROUNDS {
+        let head = numbers.below(256) as u8;
+        let greeting = numbers.mutated(&STREAMS[0][..60], 200);
+        handshake(&[&[head], &STREAMS[0][..numbers.below(40)], &greeting].concat());
+    }
+}
+
+#[test]
+fn connections() {
+    let mut numbers = Numbers(2);
+    for round in 0..ROUNDS {
+        let stream = STREAMS[round as usize % STREAMS.len()];
+        let head = numbers.below(256) as u8;
+        connection(&[&[head, 0, 0, 0, 1], &numbers.mutated(stream, 3000)[..]].concat());
+        connection(&[&[head], &numbers.mutated(stream, 3000)[..]].concat());
+    }
+}
+
+#[test]
+fn decoders() {
+    let mut numbers = Numbers(3);
+    for round in 0..ROUNDS {
+        let mut data: Vec<u8> = (0..5).map(|_| numbers.below(256) as u8).collect();
+        data.extend(numbers.mutated(STREAMS[round as usize % STREAMS.len()], 5000));
+        decoder(&data);
+    }
+}
+
+#[test]
+fn images() {
+    let mut numbers = Numbers(4);
+    let images: [&[u8]; 3] = [
+        include_bytes!("../../jpeg/tests/vectors/colour.jpg"),
+        include_bytes!("../../jpeg/tests/vectors/halved.jpg"),
+        include_bytes!("../../jpeg/tests/vectors/progressive.jpg"),
+    ];
+    for round in 0..ROUNDS {
+        let mut image = images[round as usize % images.len()].to_vec();
+        for _ in 0..numbers.below(5) {
+            let place = numbers.below(image.len());
+            image[place] = numbers.below(256) as u8;
+        }
+        let length = [0x90, image.len() as u8 & 0x7f | 0x80, (image.len() >> 7) as u8];
+        decoder(&[&[0, 0, 0, 27, 21], &length[..], &image].concat());
+    }
+}
+
+#[test]
+fn the_allocator_counts() {
+    let result = std::panic::catch_unwind(|| harness::holding(harness::MOST_HELD + 1));
+    assert!(result.is_err(), "a harness that cannot fail is none");
+}
