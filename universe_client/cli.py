@@ -16,13 +16,14 @@ from universe_client.build import build
 from universe_client.containers import down, ps, reap_command
 from universe_client.doctor import doctor
 from universe_client.errors import ConfigError
-from universe_client.record import DEFAULT_ENCODINGS, ENCODINGS, RecordCommand, record_command, replay_command
+from universe_client.record import DEFAULT_ENCODINGS, RecordCommand, record_command, replay_command
 from universe_client.remotes.images import IMAGES
 from universe_client.run import Until, run
 from universe_client.serve import ServeCommand, serve
 from universe_client.vector_env import VectorEnv
 from universe_client.view import ViewCommand, view
 from vnc.capture import MAX_BYTES
+from vnc.encodings import BY_NAME
 
 _EPILOG = """\
 examples:
@@ -234,7 +235,7 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
         "--encoding",
         default=DEFAULT_ENCODINGS,
         metavar="E,E",
-        help=f"in order of preference, of {', '.join(ENCODINGS)}; default: %(default)s",
+        help=f"in order of preference, of {', '.join(BY_NAME)}; default: %(default)s",
     )
     parser.add_argument(
         "--quality", type=int, metavar="0-9", help="let the server use JPEG; default: lossless"

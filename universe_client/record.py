@@ -16,15 +16,13 @@ from universe_client.remotes.address import parse
 from vnc.capture import Capture, CaptureError, CaptureWriter, read_capture
 from vnc.capture_record import Recorder, RecordOptions, record
 from vnc.capture_replay import ReplayServer
-from vnc.capture_scan import LAST_RECT
+from vnc.encodings import BY_NAME, LAST_RECT, jpeg
 from vnc.errors import VNCError
 from vnc.pixel_format import PixelFormat
 from vnc.session import VNCAddress
 
-ENCODINGS = {"raw": 0, "copyrect": 1, "rre": 2, "hextile": 5, "zlib": 6, "tight": 7, "zrle": 16}
 DEFAULT_ENCODINGS = "tight,zrle,hextile,copyrect,raw"
 
-_LOWEST_QUALITY = -32
 _REFRESH = 8  # of the progress, per second
 
 
@@ -47,13 +45,13 @@ def encoding_numbers(names: str, quality: int | None) -> tuple[int, ...]:
     Raises:
         ConfigError: a name or the quality is unknown.
     """
-    unknown = [name for name in names.split(",") if name not in ENCODINGS]
+    unknown = [name for name in names.split(",") if name not in BY_NAME]
     if unknown:
-        raise ConfigError(f"unknown encoding {unknown[0]!r}, known are {', '.join(ENCODINGS)}")
-    if quality is not None and not 0 <= quality <= 9:
-        raise ConfigError(f"a quality is 0 to 9, not {quality}")
-    lossy = () if quality is None else (_LOWEST_QUALITY + quality,)
-    return (*(ENCODINGS[name] for name in names.split(",")), LAST_RECT, *lossy)
+        raise ConfigError(f"unknown encoding {unknown[0]!r}, known are {', '.join(BY_NAME)}")
+    try:
+        return (*(BY_NAME[name] for name in names.split(",")), LAST_RECT, *jpeg(quality))
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 def record_command(command: RecordCommand) -> int:
@@ -176,7 +174,7 @@ def _form(pixel_format: PixelFormat) -> str:
 def _summary(capture: Capture) -> str:
     header = capture.header
     cut = ", cut short" if capture.truncated else ""
-    used = ", ".join(name for name, number in ENCODINGS.items() if number in capture.uses)
+    used = ", ".join(name for name, number in BY_NAME.items() if number in capture.uses)
     return (
         f"{header.width}x{header.height}, {len(capture.updates)} updates in {capture.seconds:.1f} s, "
         f"{used}{cut}"

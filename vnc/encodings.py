@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Literal
+from typing import Literal, get_args
 
 RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
 LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPDATES = -224, -223, -308, -312, -313
@@ -11,7 +11,15 @@ _WORST_QUALITY = -32  # ... to -23, the best: JPEG in Tight (RFC 6143 section 7.
 
 Encoding = Literal["auto", "raw", "hextile", "zrle", "tight"]
 
-BY_NAME: dict[str, int] = {"raw": RAW, "hextile": HEXTILE, "zrle": ZRLE, "tight": TIGHT}
+BY_NAME: dict[str, int] = {
+    "raw": RAW,
+    "copyrect": COPY_RECT,
+    "rre": RRE,
+    "hextile": HEXTILE,
+    "zlib": ZLIB,
+    "tight": TIGHT,
+    "zrle": ZRLE,
+}
 _OTHERS = (TIGHT, ZRLE, HEXTILE, ZLIB, RRE)
 _PSEUDO = (LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPDATES)
 
@@ -30,15 +38,25 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
     """
     if encoding == "auto":
         first = RAW if _is_this_host(host) and quality is None else TIGHT
-    elif encoding in BY_NAME:
+    elif encoding in get_args(Encoding):
         first = BY_NAME[encoding]
     else:
-        raise ValueError(f"encoding {encoding!r} is none of auto, {', '.join(BY_NAME)}")
-    if quality is not None and not 0 <= quality <= 9:
-        raise ValueError(f"quality {quality} is not within 0..9")
+        raise ValueError(f"encoding {encoding!r} is none of {', '.join(get_args(Encoding))}")
     rest = [number for number in (*_OTHERS, RAW) if number != first]
-    jpeg = [] if quality is None else [_WORST_QUALITY + quality]
-    return (COPY_RECT, first, *rest, *_PSEUDO, *jpeg)
+    return (COPY_RECT, first, *rest, *_PSEUDO, *jpeg(quality))
+
+
+def jpeg(quality: int | None) -> tuple[int, ...]:
+    """Return the pseudo-encoding that allows JPEG of this quality, 0 to 9; nothing for None.
+
+    Raises:
+        ValueError: there is no such quality.
+    """
+    if quality is None:
+        return ()
+    if not 0 <= quality <= 9:
+        raise ValueError(f"quality {quality} is not within 0..9")
+    return (_WORST_QUALITY + quality,)
 
 
 def _is_this_host(host: str) -> bool:

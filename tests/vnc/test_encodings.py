@@ -1,0 +1,46 @@
+"""What a server is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from vnc.encodings import COPY_RECT, RAW, TIGHT, ZRLE, jpeg, preference
+
+
+def asked_first(*arguments: object) -> int:
+    copy_rect, first, *_ = preference(*arguments)
+    assert copy_rect == COPY_RECT
+    return first
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_auto_is_raw_on_this_host(host):
+    assert asked_first("auto", None, host) == RAW
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "fe80::1%eth0", "localhost.example"])
+def test_auto_is_tight_for_others(host):
+    assert asked_first("auto", None, host) == TIGHT
+
+
+def test_a_quality_is_a_wish_for_tight_anywhere():
+    assert asked_first("auto", 8, "localhost") == TIGHT
+    assert preference("auto", 8, "localhost")[-1] == -24
+    assert not set(range(-32, -22)) & set(preference("auto", None, "localhost")), "exact pixels by default"
+
+
+def test_every_encoding_is_asked_for_once_whichever_is_preferred():
+    numbers = preference("zrle", None, "localhost")
+    assert numbers[1] == ZRLE
+    assert len(set(numbers)) == len(numbers)
+    assert set(numbers) == set(preference("raw", None, "localhost"))
+
+
+@pytest.mark.parametrize(("encoding", "quality"), [("rre", None), ("", None), ("tight", 10), ("auto", -1)])
+def test_what_there_is_not_is_refused(encoding, quality):
+    with pytest.raises(ValueError, match=r"rre|''|10|-1"):
+        preference(encoding, quality, "localhost")
+
+
+def test_the_ends_of_the_jpeg_scale():
+    assert (jpeg(None), jpeg(0), jpeg(9)) == ((), (-32,), (-23,))
