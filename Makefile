@@ -9,7 +9,7 @@ run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
 
 test: .venv/.dev system
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # Needs a Docker daemon (or Podman's); .ci/docker provides one, and the image to build on.
 test-docker: .venv/.dev

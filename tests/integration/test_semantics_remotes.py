@@ -84,6 +84,7 @@ def test_an_agent_from_the_seed_document_works_unchanged(scripted):
                 [("KeyEvent", "ArrowUp", True), ("KeyEvent", "ArrowUp", False)] for _ in observation_n
             ]
             observation_n, reward_n, done_n, info = env.step(action_n)
+            time.sleep(0.002)  # the agent thinks; without, it would send more input than a remote can take
             assert len(info["n"]) == len(observation_n) == len(reward_n) == len(done_n) == 3
             for i, observation in enumerate(observation_n):
                 assert isinstance(done_n[i], bool)

@@ -102,7 +102,7 @@ async def test_a_password_file_is_read(start, password_file):
 
 
 @pytest.mark.parametrize(
-    ("mode", "text", "message"), [(0o644, "open\n", "mode 0644"), (0o600, "\n", "no password")]
+    ("mode", "text", "message"), [(0o644, "sesame\n", "mode 0644"), (0o600, "\n", "no password")]
 )
 def test_a_password_file_that_is_none_is_refused(tmp_path, mode, text, message):
     path = tmp_path / "password"
@@ -110,7 +110,7 @@ def test_a_password_file_that_is_none_is_refused(tmp_path, mode, text, message):
     path.chmod(mode)
     result = subprocess.run(command(NEON, "--password-file", path), cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 2
-    assert message in result.stderr and "open" not in result.stderr
+    assert message in result.stderr and "sesame" not in result.stderr
 
 
 @pytest.mark.parametrize(
