@@ -19,11 +19,12 @@ QUERY_HEIGHT, WIDTH, HEIGHT = 50, 160, 210
 
 @pytest.fixture
 def env():
+    before = descendants(os.getpid())
     with universe_client.VectorEnv(ENV_ID, ProcessProvider(1, ENV_ID, geometry=(640, 480))) as env:
         env.reset()
         until_running(env, 30)
         yield env
-    assert descendants(os.getpid()) == set(), "processes are left after close"
+    assert descendants(os.getpid()) <= before, "processes are left after close"
 
 
 def button(observation):

@@ -34,11 +34,12 @@ def provider(n, command=(sys.executable, str(WINDOW))):
 
 @pytest.fixture
 def env():
+    before = descendants(os.getpid())
     with universe_client.VectorEnv(ENV_ID, provider(2), config=QUICK) as env:
         env.reset()
         until_running(env, 20)
         yield env
-    assert descendants(os.getpid()) == set(), "processes are left after close"
+    assert descendants(os.getpid()) <= before, "processes are left after close"
 
 
 def colour(observation):
