@@ -1,6 +1,8 @@
 # Every target sets up what it needs, once. PYTHON picks the interpreter (3.11 or later) for the virtual environment.
 PYTHON ?= python3
 BIN := .venv/bin
+# Processes that `make test` runs tests in; 0 is this one.
+WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
 .PHONY: run test test-docker test-rust lint lint-rust bench system clean
@@ -9,7 +11,7 @@ run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
 
 test: .venv/.dev system
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Needs a Docker daemon (or Podman's); .ci/docker provides one, and the image to build on.
 test-docker: .venv/.dev
