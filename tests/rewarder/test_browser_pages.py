@@ -5,13 +5,11 @@ import socket
 import pytest
 
 from rewarder.runtimes import browser_pages
-from rewarder.runtimes.browser_pages import PageServer, catalogue, miniwob_root, page_of
+from rewarder.runtimes.browser_pages import PageServer, catalogue, page_of
 
 CLICK = "browser.click-test"
-needs_miniwob = pytest.mark.skipif(miniwob_root() is None, reason="needs the miniwob package")
 
 
-@needs_miniwob
 def test_an_unknown_page_is_refused():
     with pytest.raises(
         ValueError, match=r"unknown env_id 'browser\.nothing', there are browser\.Fireflies-v0"
@@ -26,7 +24,6 @@ def test_without_the_pages_the_error_says_what_to_install(monkeypatch):
     assert list(catalogue()) == ["browser.Fireflies-v0", "browser.Slalom-v0"]
 
 
-@needs_miniwob
 def test_every_task_has_an_env_id():
     assert len([env_id for env_id in catalogue() if not env_id.endswith("-v0")]) >= 125
 

@@ -10,9 +10,6 @@ from rewarder.runtimes.browser import BrowserFailed, on_display
 from rewarder.xdisplay import XDisplay
 
 GAME = "browser.Slalom-v0"
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("Xvnc")), reason="needs chromium and Xvnc"
-)
 
 
 def test_where_the_kernel_allows_no_sandbox_it_runs_without_and_says_so(monkeypatch, tmp_path, caplog):

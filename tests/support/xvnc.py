@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-
-import pytest
 
 from vnc.vncauth import obfuscated
 
@@ -17,15 +14,12 @@ from vnc.vncauth import obfuscated
 @asynccontextmanager
 async def xvnc_server(directory: Path, password: str | None = None) -> AsyncIterator[tuple[int, str]]:
     """Run Xvnc with a screen of 320x200; its port and its display."""
-    program = shutil.which("Xvnc")
-    if program is None:
-        pytest.skip("TigerVNC's Xvnc is not installed")
     security = ["-SecurityTypes", "None"] if password is None else _vnc_auth(directory, password)
     free = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = free.sockets[0].getsockname()[1]
     free.close()
     process = await asyncio.create_subprocess_exec(
-        program, "-displayfd", "1", "-rfbport", str(port), "-localhost", *security, "-geometry", "320x200",
+        "Xvnc", "-displayfd", "1", "-rfbport", str(port), "-localhost", *security, "-geometry", "320x200",
         "-depth", "24", "-UseBlacklist=0", "-AlwaysShared", "-nolisten", "tcp",
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
@@ -49,11 +43,8 @@ def _vnc_auth(directory: Path, password: str) -> list[str]:
 @asynccontextmanager
 async def logo(display: str, *options: str) -> AsyncIterator[None]:
     """A window that fills the screen, or has the options given."""
-    program = shutil.which("xlogo")
-    if program is None:
-        pytest.skip("xlogo (x11-apps) is not installed")
     process = await asyncio.create_subprocess_exec(
-        program, *(options or ("-geometry", "320x200+0+0")), env=os.environ | {"DISPLAY": display}
+        "xlogo", *(options or ("-geometry", "320x200+0+0")), env=os.environ | {"DISPLAY": display}
     )
     try:
         yield

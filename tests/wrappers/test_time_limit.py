@@ -54,15 +54,13 @@ def test_steps_are_counted_from_the_first_observation(scripted, open_env, steps)
 
 def test_an_episode_that_ends_by_itself_stops_the_clock(scripted, open_env):
     remote = scripted()
-    env = TimeLimit(open_env(remote), steps=4)
+    env = TimeLimit(open_env(remote), steps=100)
     env.reset()
     until_running(env)
     remote.finish(1.0)
     last = until(env, lambda step: step.done)[-1]
-    if last.info["end_reason"] == "time_limit":
-        pytest.skip("the machine is so slow that the limit came first")
     assert last.info["end_reason"] == "terminated"
-    for _ in range(10):
+    for _ in range(200):
         assert not one_step(env).done, "no episode is on"
     assert remote.resets.qsize() == 1
 
