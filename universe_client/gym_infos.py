@@ -2,7 +2,8 @@
 
 Keys, dtypes and shapes of the schema in `universe_client.info` are the same on every step, whatever the values: a
 number that is not known is 0 and masked out, a string is None. Beside them are `resetting` (this row's frame is not of
-a running episode) and, when a remote sends them, its own under `remote.*`.
+a running episode), `frame_number` (while it stays the same, so do the row's pixels) and, when a remote sends them, its
+own under `remote.*`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from universe_client.info import SCHEMA
 
 RESETTING = "resetting"
+FRAME_NUMBER = "frame_number"
+FILLED = -1
+"""The frame number of a row that shows no frame."""
 _TIMES = ("reaction_time", "stats.gauges.")
 
 

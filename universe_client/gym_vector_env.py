@@ -172,7 +172,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         rows = self._rows.await_first(chosen, must=True) if self._blocks else self._rows.look(chosen)
         self._pacer.restart()
         infos = gym_infos.batch([rows[row].info if row in rows else None for row in range(self.num_envs)])
-        return self._observe(list(range(self.num_envs)), rows), infos
+        return self._observe(list(range(self.num_envs)), rows, infos), infos
 
     def step(self, actions: Any) -> StepResult:
         """Send the actions, and return what has come since the last step; see the class."""
@@ -238,22 +238,24 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         infos = gym_infos.batch([rows[row].info for row in ids])
         infos["env_id"], infos["_env_id"] = np.array(ids, np.int64), np.ones(len(ids), np.bool_)
         return (
-            self._observe(ids, rows),
+            self._observe(ids, rows, infos),
             np.array([rows[row].reward for row in ids], np.float64),
             np.array([rows[row].terminated for row in ids], np.bool_),
             np.array([rows[row].truncated for row in ids], np.bool_),
             infos,
         )
 
-    def _observe(self, ids: list[int], rows: dict[int, Row]) -> Any:
-        frames = self._rows.frames
+    def _observe(self, ids: list[int], rows: dict[int, Row], infos: dict[str, Any]) -> Any:
+        frames, numbers = self._rows.frames, self._rows.frame_numbers(ids)
         if len(ids) < self.num_envs:
             frames = frames[ids]
-        elif self.copy:
+        elif self.copy or self._fill is not None:
             frames = frames.copy()
         if self._fill is not None:
             empty = [i for i, row in enumerate(ids) if row in rows and rows[row].info[gym_infos.RESETTING]]
-            frames[empty] = self._fill
+            frames[empty], numbers[empty] = self._fill, gym_infos.FILLED
+        infos[gym_infos.FRAME_NUMBER] = numbers
+        infos[f"_{gym_infos.FRAME_NUMBER}"] = np.ones(len(ids), np.bool_)
         if not self._is_dict:
             return frames
         return {"text": tuple(rows[row].text if row in rows else [] for row in ids), "vision": frames}

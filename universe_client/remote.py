@@ -39,6 +39,7 @@ class Remote:
         self.new_error: RemoteError | None = None
         self._observer = observer
         self._observed: EpisodeId | None = None  # the episode of the newest observation the agent was given
+        self.taken = 0  # how often a frame has been taken into `frame`
         self._frame: Frame = np.zeros((0, 0, 3), np.uint8)
         self._frame_number = 0
         self._session: Session | None = None  # the one that `_frame` and `_counted` belong to
@@ -176,6 +177,7 @@ class Remote:
             self._frame = np.zeros(session.shape, np.uint8)
         try:
             self._frame_number = session.take(self._frame)
+            self.taken += 1
         except ValueError:  # resized since its shape was read: there is a frame again at the next poll
             return False
         self._seen_time = session.frame_time

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from universe_client import gym_infos
 from universe_client.errors import ConfigError, ConnectError, RemoteError, ResetTimeout
@@ -86,6 +87,10 @@ class Rows:
     def screen(self) -> tuple[int, int]:
         """(width, height) of every row."""
         return self.frames.shape[2], self.frames.shape[1]
+
+    def frame_numbers(self, rows: Sequence[int]) -> NDArray[np.int64]:
+        """Return, for each of `rows`, a number that changes when its pixels do."""
+        return np.array([self.core.remotes[row].taken for row in rows], np.int64)
 
     def _learn_screen(self, core: VectorEnv) -> tuple[int, int]:
         deadline = time.monotonic() + core.config.start_timeout

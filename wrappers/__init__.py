@@ -8,6 +8,7 @@ from wrappers.blocking_reset import BlockingReset
 from wrappers.crop import Crop
 from wrappers.frame_stack import FrameStack
 from wrappers.grey import Grey
+from wrappers.gym_wrapper import GymWrapper
 from wrappers.logger import Logger
 from wrappers.pixel_wrapper import PixelWrapper
 from wrappers.resize import Resize
@@ -24,6 +25,7 @@ __all__ = [
     "Crop",
     "FrameStack",
     "Grey",
+    "GymWrapper",
     "Logger",
     "PixelWrapper",
     "Resize",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
@@ -42,7 +41,6 @@ class Crop(PixelWrapper):
             raise ConfigError(f"the rectangle {place} is not on a screen of {width}x{height}")
         return self._height, self._width, channels
 
-    def pixels(self, frames: Frame) -> Frame:
+    def pixels(self, frame: Frame) -> Frame:
         """Cut it out."""
-        rows, columns = slice(self._y, self._y + self._height), slice(self._x, self._x + self._width)
-        return np.ascontiguousarray(frames[:, rows, columns])
+        return frame[self._y : self._y + self._height, self._x : self._x + self._width]

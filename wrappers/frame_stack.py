@@ -9,7 +9,9 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
+from universe_client.gym_infos import FRAME_NUMBER, RESETTING
 from vnc.session import Frame
+from wrappers.gym_wrapper import RowNumbers, StepResult, chosen_rows
 from wrappers.pixel_wrapper import PixelWrapper
 
 
@@ -31,49 +33,43 @@ class FrameStack(PixelWrapper):
             raise ConfigError(f"size={size} is not positive")
         self._size = size
         super().__init__(env)
-        height, width, channels = self._stacked
-        self._channels = channels // size
-        self._stack = np.zeros((self.num_envs, height, width, channels), np.uint8)
+        self._channels = self._frames.shape[3] // size
         self._starts = np.ones(self.num_envs, np.bool_)  # whose next frame is an episode's first
-        self._moved = self._starts.copy()
+        self._moves = np.zeros(self.num_envs, np.int64)
 
     def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
         """Return `size` times the channels."""
-        self._stacked = shape[0], shape[1], shape[2] * self._size
-        return self._stacked
+        return shape[0], shape[1], shape[2] * self._size
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Reset; the rows that do begin anew, the others show what they showed."""
-        observations, infos = self.env.reset(seed=seed, options=options)
-        mask = (options or {}).get("reset_mask")
-        chosen = np.ones(self.num_envs, np.bool_) if mask is None else mask
-        self._starts |= chosen
-        self._moved = chosen
-        return self._stacked_observations(observations, infos), infos
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Reset; the rows that do begin anew."""
+        self._starts[chosen_rows(options, self.num_envs)] = True
+        observations, infos = super().reset(seed=seed, options=options)
+        self._end_step(np.arange(self.num_envs), infos)
+        return observations, infos
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step, and add the new frames."""
-        observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        self._moved = np.ones(self.num_envs, np.bool_)
-        stacked = self._stacked_observations(observations, infos)
-        self._starts |= terminations | truncations
-        return stacked, rewards, terminations, truncations, infos
+    def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
+        """Add the new frames."""
+        observations, rewards, terminations, truncations, infos = super().results(rows, result)
+        self._end_step(rows, infos)
+        self._starts[rows] |= terminations | truncations
+        return observations, rewards, terminations, truncations, infos
 
-    def _stacked_observations(self, observations: Any, infos: dict[str, Any]) -> Any:
-        stacked = self.observations(observations)
-        self._starts &= infos.get("resetting", np.zeros(self.num_envs, np.bool_))
-        return stacked
+    def _end_step(self, rows: RowNumbers, infos: dict[str, Any]) -> None:
+        self._starts[rows] &= infos.get(RESETTING, False)
+        infos[FRAME_NUMBER] = self._moves[rows]
+        infos[f"_{FRAME_NUMBER}"] = np.ones(len(rows), np.bool_)
 
-    def pixels(self, frames: Frame) -> Frame:
-        """Add frames to the stacks of the rows that have moved."""
-        self._push(frames, np.flatnonzero(self._moved & ~self._starts))
-        for row in np.flatnonzero(self._starts):
-            self._stack[row] = np.tile(frames[row], self._size)
-        return self._stack.copy()
+    def take(self, rows: RowNumbers, frames: Frame, new: NDArray[np.bool_]) -> None:
+        """Add a frame to each row's stack, new or not: it is the steps that are stacked."""
+        self._moves[rows] += 1
+        for row, frame in zip(rows, frames, strict=True):
+            if self._starts[row]:
+                self._frames[row] = np.tile(frame, self._size)
+            else:
+                self._push(self._frames[row], frame)
 
-    def _push(self, frames: Frame, rows: NDArray[np.intp]) -> None:
-        for row in rows:
-            self._stack[row, :, :, : -self._channels] = self._stack[row, :, :, self._channels :]
-            self._stack[row, :, :, -self._channels :] = frames[row]
+    def _push(self, stack: Frame, frame: Frame) -> None:
+        flat = stack.reshape(-1)  # where all channels of all pixels move up in one piece
+        flat[: -self._channels] = flat[self._channels :]
+        stack[..., -self._channels :] = frame

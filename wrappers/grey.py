@@ -24,9 +24,10 @@ class Grey(PixelWrapper):
         """Return the same with one channel."""
         return shape[0], shape[1], 1
 
-    def pixels(self, frames: Frame) -> Frame:
+    def pixels(self, frame: Frame) -> Frame:
         """Weigh the colours."""
-        red, green, blue = (frames[..., channel].astype(np.uint16) for channel in range(3))
-        grey = (_RED * red + _GREEN * green + _BLUE * blue + 128) >> 8
-        result: Frame = grey.astype(np.uint8)[..., None]
+        grey = _RED * frame[..., 0].astype(np.uint16)
+        grey += _GREEN * frame[..., 1].astype(np.uint16)
+        grey += _BLUE * frame[..., 2].astype(np.uint16)
+        result: Frame = ((grey + 128) >> 8).astype(np.uint8)[..., None]
         return result

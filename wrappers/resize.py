@@ -38,13 +38,14 @@ class Resize(PixelWrapper):
         self._down, self._across = _taps(height, self._height), _taps(width, self._width)
         return self._height, self._width, channels
 
-    def pixels(self, frames: Frame) -> Frame:
-        """Average: first over rows, whose pixels lie side by side, then over columns."""
-        n, height, width, channels = frames.shape
-        lines = _average(frames.reshape(n, height, width * channels), self._down)
-        squeezed = _average(lines.reshape(n * self._height, width, channels), self._across)
-        result: Frame = np.rint(squeezed).astype(np.uint8).reshape(n, self._height, self._width, channels)
-        return result
+    def pixels(self, frame: Frame) -> Frame:
+        """Average: first over rows, whose pixels lie side by side, then, the picture being turned, over columns."""
+        height, width, channels = frame.shape
+        lines = _average(frame.reshape(height, width * channels), self._down)
+        turned = lines.reshape(self._height, width, channels).swapaxes(0, 1)
+        squeezed = _average(turned.reshape(width, self._height * channels), self._across)
+        result = np.rint(squeezed).astype(np.uint8).reshape(self._width, self._height, channels)
+        return result.swapaxes(0, 1)
 
 
 def _taps(before: int, after: int) -> list[_Tap]:
@@ -61,12 +62,12 @@ def _taps(before: int, after: int) -> list[_Tap]:
 def _tap(old: NDArray[np.intp], edges: NDArray[np.float64], before: int) -> _Tap:
     covered = np.minimum(edges[1:], old + 1) - np.maximum(edges[:-1], old)
     share = np.clip(covered, 0, None) / np.diff(edges)
-    return np.minimum(old, before - 1), share.astype(np.float32)
+    return np.minimum(old, before - 1), share.astype(np.float32)[:, None]
 
 
-def _average(values: NDArray[Any], taps: list[_Tap]) -> NDArray[np.float32]:
-    """Average along the second of three axes."""
-    total = np.zeros((values.shape[0], len(taps[0][0]), values.shape[2]), np.float32)
+def _average(lines: NDArray[Any], taps: list[_Tap]) -> NDArray[np.float32]:
+    """Average along the first of two axes."""
+    total = np.zeros((len(taps[0][0]), lines.shape[1]), np.float32)
     for old, share in taps:
-        total += values[:, old] * share[:, None]
+        total += lines.take(old, axis=0) * share
     return total

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
+from wrappers.gym_wrapper import GymWrapper, RowNumbers, StepResult
 
 
-class RewardClip(VectorWrapper[Any, Any, Any, Any, Any]):
+class RewardClip(GymWrapper):
     """Clips every step's reward; what it was before is `infos["raw_reward"]`.
 
     Example:
@@ -28,8 +29,8 @@ class RewardClip(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self._low, self._high = low, high
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step, and clip the rewards."""
-        observations, rewards, terminations, truncations, infos = self.env.step(actions)
-        infos["raw_reward"], infos["_raw_reward"] = rewards, np.ones(self.num_envs, np.bool_)
+    def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
+        """Clip the rewards."""
+        observations, rewards, terminations, truncations, infos = result
+        infos["raw_reward"], infos["_raw_reward"] = rewards, np.ones(len(rows), np.bool_)
         return observations, np.clip(rewards, self._low, self._high), terminations, truncations, infos

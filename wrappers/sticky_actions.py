@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
-from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
+from universe_client.gym_infos import RESETTING
+from wrappers.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
-class StickyActions(VectorWrapper[Any, Any, Any, Any, Any]):
+class StickyActions(GymWrapper):
     """Repeats, with some probability and for each remote by itself, the action before instead of the new one.
 
     The first action of an episode is always heard. `infos["sticky"]` says whose action was replaced.
@@ -31,40 +32,38 @@ class StickyActions(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         self._probability = probability
         self._dice = np.random.default_rng()
-        self._actions: Any = create_empty_array(self.single_action_space, self.num_envs)
         self._last: list[Any] = [None] * self.num_envs  # None before the first action of an episode
+        self._replaced = np.zeros(self.num_envs, np.bool_)  # of the step that is under way
         self._resetting = np.zeros(self.num_envs, np.bool_)  # whose next action nobody hears
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Reset; the rows that do forget their last action."""
-        result = self.env.reset(seed=seed, options=options)
+        observations, infos = self.env.reset(seed=seed, options=options)
         if seed is not None:
             self._dice = np.random.default_rng(seed)
-        mask = (options or {}).get("reset_mask")
-        self._forget(np.ones(self.num_envs, np.bool_) if mask is None else mask)
-        self._resetting = self._are_resetting(result[1])
-        return result
+        self._forget(chosen_rows(options, self.num_envs))
+        self._resetting[:] = infos.get(RESETTING, False)
+        return observations, infos
 
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Step with some of the actions replaced."""
-        replaced = self._dice.random(self.num_envs) < self._probability
-        for row, action in enumerate(iterate(self.action_space, actions)):
-            if self._last[row] is None or not replaced[row]:
-                self._last[row], replaced[row] = action, False
-        result = self.env.step(concatenate(self.single_action_space, self._last, self._actions))
+    def actions(self, rows: RowNumbers, actions: Any) -> Any:
+        """Replace some of the actions."""
+        sticks = self._dice.random(len(rows)) < self._probability
+        for row, stick, action in zip(rows, sticks, iterate(self.action_space, actions), strict=True):
+            self._replaced[row] = stick and self._last[row] is not None
+            if not self._replaced[row]:
+                self._last[row] = action
+        out: Any = create_empty_array(self.single_action_space, len(rows))
+        return concatenate(self.single_action_space, [self._last[row] for row in rows], out)
+
+    def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
+        """Say whose action was replaced, and forget those of ended episodes."""
         observations, rewards, terminations, truncations, infos = result
-        infos["sticky"], infos["_sticky"] = replaced, np.ones(self.num_envs, np.bool_)
+        infos["sticky"], infos["_sticky"] = self._replaced[rows], np.ones(len(rows), np.bool_)
         dones = terminations | truncations
-        self._forget(dones | self._resetting)
-        self._resetting = dones | self._are_resetting(infos)
+        self._forget(rows[dones | self._resetting[rows]])
+        self._resetting[rows] = dones | infos.get(RESETTING, False)
         return observations, rewards, terminations, truncations, infos
 
-    def _are_resetting(self, infos: dict[str, Any]) -> NDArray[np.bool_]:
-        resetting: NDArray[np.bool_] = infos.get("resetting", np.zeros(self.num_envs, np.bool_)).copy()
-        return resetting
-
-    def _forget(self, rows: NDArray[np.bool_]) -> None:
-        for row in np.flatnonzero(rows):
+    def _forget(self, rows: RowNumbers) -> None:
+        for row in rows:
             self._last[row] = None

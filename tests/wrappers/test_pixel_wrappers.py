@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tests.support.film import Film, flat
+from tests.support.gym import new_value, noop, open_gym, step_until, three, values
 from universe_client import ConfigError
 from universe_client.check_vector_env import check_vector_env
 from universe_client.pixel_box import PixelBox
 from wrappers import Crop, FrameStack, Grey, PixelWrapper, Resize, RewardClip, StickyActions
 
+__all__ = ["open_gym", "three"]
 NOISE = np.random.default_rng(1).integers(0, 256, (3, 2, 30, 40, 3), dtype=np.uint8)
 
 
@@ -108,10 +110,83 @@ def test_what_has_no_pixels_is_refused():
 
 def test_the_base_class_is_enough_for_a_wrapper_of_ones_own():
     class Negative(PixelWrapper):
-        def pixels(self, frames):
-            return 255 - frames
+        def pixels(self, frame):
+            return 255 - frame
 
     assert (Negative(Film(flat([[1, 2]]))).reset()[0][1] == 253).all()
+
+
+class Counting(PixelWrapper):
+    """Notes which value's frames it was given."""
+
+    def __init__(self, env):
+        self.seen = []
+        super().__init__(env)
+
+    def pixels(self, frame):
+        self.seen.append(int(frame[0, 0, 0]))
+        return frame
+
+
+def test_only_rows_with_a_new_frame_are_redone(three, open_gym):
+    env = Counting(open_gym(*three))
+    env.reset()
+    assert env.seen == [1, 1, 1]
+    for number in (101, 102):
+        three[1].paint(number)
+        observations = step_until(env, new_value(1, number))[-1][0]
+        assert values(observations) == [1, number, 1]
+    assert env.seen == [1, 1, 1, 101, 102]
+
+
+def test_rows_are_redone_after_a_loss_a_reset_and_a_fill(three, open_gym):
+    env = Grey(open_gym(*three, reset_mode="mask", fill=200))
+    env.reset()
+    step_until(env, lambda result: values(result[0]) == [1, 1, 1])
+    three[0].stop()
+    step_until(env, lambda result: values(result[0]) == [200, 1, 1])
+    three[0].start()
+    step_until(env, lambda result: values(result[0]) == [2, 1, 1])
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    step_until(env, lambda result: values(result[0]) == [2, 2, 1])
+
+
+def test_send_and_recv_of_some_rows_pass_through_every_wrapper(three, open_gym):
+    env = RewardClip(FrameStack(StickyActions(Crop(open_gym(*three), 0, 0, 4, 3), probability=0.0), size=2))
+    env.reset()
+    three[2].reward(7.0)
+    three[2].paint(103)
+    env.send(np.array([2, 0]), [2, 0])
+    three[2].wait_for_events(1)
+    while True:
+        observations, rewards, *_, infos = env.recv(min_ready=1)
+        assert (infos["env_id"].tolist(), observations.shape) == ([2], (1, 3, 4, 6))
+        if observations[0, 0, 0, 3] == 103:
+            break
+        env.send(np.array([2]), [2])
+    assert observations[0, 0, 0].tolist() == [1, 1, 1, 103, 103, 103]
+    assert not infos["sticky"].any()
+    assert rewards.max() <= 1
+
+
+def test_what_is_wrapped_lends_and_the_outermost_copies(three, open_gym):
+    inner = open_gym(*three)
+    middle = Crop(inner, 0, 0, 8, 8)
+    outer = Grey(RewardClip(middle))
+    assert (inner.copy, middle.copy, outer.copy) == (False, False, True)
+    kept, _ = outer.reset()
+    three[0].paint(104)
+    step_until(outer, new_value(0, 104))
+    assert values(kept) == [1, 1, 1]
+    outer.copy = False
+    assert outer.step(noop(outer))[0] is outer.step(noop(outer))[0]
+
+
+def test_attributes_of_what_is_wrapped_are_in_reach(three, open_gym):
+    env = Grey(RewardClip(open_gym(*three)))
+    assert env.call("state") == env.unwrapped.call("state")
+    with pytest.raises(AttributeError, match="_secret"):
+        _ = env._secret
 
 
 def test_all_of_them_over_shipped_remotes_keep_the_contract():

@@ -1,0 +1,73 @@
+"""The base of wrappers around Gymnasium's vector face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv, VectorWrapper
+from numpy.typing import NDArray
+
+RowNumbers = NDArray[np.intp]
+"""Which rows, in the order in which a batch has them."""
+StepResult = tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+"""Observations, rewards, terminations, truncations, infos."""
+
+
+class GymWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+    """Passes everything on, `send` and `recv` too; a wrapper overrides what it changes.
+
+    `actions` and `results` see every batch, be it of a `step`, a `send` or a `recv`, and which rows it is of. What a
+    wrapper is given is only lent: it neither writes into observations nor keeps them. Attributes that a wrapper has not
+    are the wrapped environment's.
+
+    Example:
+        class Negate(GymWrapper):
+            def results(self, rows, result):
+                observations, rewards, terminations, truncations, infos = result
+                return observations, -rewards, terminations, truncations, infos
+    """
+
+    env: Any
+
+    def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
+        """Wrap `env`, of Gymnasium's kind; `send` and `recv` work where it has them."""
+        super().__init__(env)
+
+    def step(self, actions: Any) -> StepResult:
+        """See `GymVectorEnv.step`."""
+        return self._results(self.env.step(self.actions(self._rows(None), actions)))
+
+    def send(self, actions: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
+        """See `GymVectorEnv.send`."""
+        self.env.send(self.actions(self._rows(ids), actions), ids)
+
+    def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
+        """See `GymVectorEnv.recv`."""
+        return self._results(self.env.recv(min_ready, timeout))
+
+    def actions(self, rows: RowNumbers, actions: Any) -> Any:
+        """Return what becomes of the actions for `rows`."""
+        return actions
+
+    def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
+        """Return what becomes of the results of `rows`."""
+        return result
+
+    def _results(self, result: StepResult) -> StepResult:
+        return self.results(self._rows(result[4].get("env_id")), result)
+
+    def _rows(self, ids: Sequence[int] | NDArray[Any] | None) -> RowNumbers:
+        return np.arange(self.num_envs) if ids is None else np.asarray(ids, np.intp)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name == "env":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.env, name)
+
+
+def chosen_rows(options: dict[str, Any] | None, n: int) -> RowNumbers:
+    """Return which of `n` rows a reset with these options is for."""
+    mask = (options or {}).get("reset_mask")
+    return np.arange(n) if mask is None else np.flatnonzero(mask)
