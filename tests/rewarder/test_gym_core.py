@@ -181,6 +181,28 @@ def test_observations_are_sent_when_asked_for(opened):
     telling.close()
 
 
+def test_lives_are_told_when_they_change(opened, monkeypatch):
+    step = Recorder.step
+    monkeypatch.setattr(
+        Recorder, "reset", lambda self, **_: (setattr(self, "steps", 0), (None, {"lives": 2}))[1]
+    )
+    monkeypatch.setattr(
+        Recorder, "step", lambda self, action: (*step(self, action)[:4], {"lives": 2 - self.steps // 2})
+    )
+    runtime = opened("gym-core.Recorder-v0")
+    for _ in range(2):
+        assert runtime.reset("gym-core.Recorder-v0", None).info == {"lives": 2}
+        assert [runtime.tick([]).info for _ in range(4)] == [{}, {"lives": 1}, {}, {"lives": 0}]
+
+
+def test_an_atari_game_plays_every_frame_of_its_console(opened):
+    runtime = opened("gym-core.ALE/Pong-v5")
+    assert (runtime.width, runtime.height, runtime.fps) == (160, 210, 60)
+    assert runtime.reset("gym-core.ALE/Pong-v5", 1).info == {"lives": 0}
+    runtime.tick([])
+    assert runtime._env.unwrapped.ale.getEpisodeFrameNumber() == 1
+
+
 def test_what_does_not_render_rgb_is_refused(opened, monkeypatch):
     monkeypatch.setattr(Recorder, "render", lambda self: None)
     with pytest.raises(ValueError, match=r"render\(\) gave"):
