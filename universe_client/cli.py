@@ -74,7 +74,10 @@ Build the images of docker:N remotes from a checkout of this project, with this 
 debian:bookworm-slim cannot be pulled, docker/make-base makes it first. Proxies and pip's index are taken over.
 """
 
-_DOWN = "Remove the containers that your agents on this machine started, whether they still play or not."
+_DOWN = """\
+Remove the containers that your agents on this machine started, whether they still play or not. An agent that does is
+told that its session has ended, and starts no others.
+"""
 
 _REAP = """\
 Remove the containers whose agent is dead (kill -9, power cut); those of living agents, of other users and of others are

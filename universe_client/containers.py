@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from universe_client.remotes.docker import reap
 from universe_client.remotes.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine, EngineError
 from universe_client.remotes.owner import SESSION, Owner
+from universe_client.remotes.removal import reap, take_down
 
 _PIPE_WIDTH = 240  # whoever reads a pipe wants whole names
 _Work = Callable[[Engine, Console], int]
@@ -53,16 +53,9 @@ def _reap(engine: Engine, console: Console) -> int:
 
 
 def _remove(engine: Engine, console: Console, sessions: Sequence[str]) -> int:
-    """Remove containers and networks of this user's agents on this machine."""
-    removed = []
-    for container in engine.containers():
-        if _is_meant(container.labels, sessions):
-            engine.remove(container.id)
-            removed.append(_told(console, container.name))
-    for identity, labels in engine.networks():
-        if _is_meant(labels, sessions):
-            engine.remove_network(identity)
-    return _count(console, removed)
+    """Remove containers and networks of this user's agents on this machine: those that live lose their session."""
+    names = take_down(engine, lambda labels: _is_meant(labels, sessions))
+    return _count(console, [_told(console, name) for name in names])
 
 
 def _is_meant(labels: _Labels, sessions: Sequence[str]) -> bool:

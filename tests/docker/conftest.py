@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 
 import pytest
 
@@ -13,6 +15,15 @@ from universe_client.remotes.engine import Engine
 from universe_client.remotes.owner import SESSION
 
 CARTPOLE = "gym-core.CartPole-v1"
+AGENT = f"""
+import sys, universe_client
+with universe_client.VectorEnv({CARTPOLE!r}, "docker:2") as env:
+    env.reset()
+    while any(observation is None for observation in env.step([[], []])[0]):
+        env.wait(1)
+    print(env.provider.session, flush=True)
+    sys.stdin.read()
+"""
 
 
 def pytest_configure(config):
@@ -113,3 +124,29 @@ def stranger(daemon):
     )
     yield container
     container.remove(force=True, v=True)
+
+
+@pytest.fixture
+def agent():
+    """An agent in a process of its own; its session, once its remotes run, is the line it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def command(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "universe_client", *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def of_session(daemon, session):
+    return {
+        container.id: container.name
+        for container in daemon.containers.list(all=True, filters={"label": f"{SESSION}={session}"})
+    }

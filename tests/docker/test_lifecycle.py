@@ -12,50 +12,13 @@ from dataclasses import replace
 import pytest
 
 import universe_client
-from tests.docker.conftest import CARTPOLE, left_behind
+from tests.docker.conftest import AGENT, CARTPOLE, command, left_behind, of_session
 from tests.support.agent import one_step, steps, until, until_running, wait_until
 from universe_client.errors import ProviderError
 from universe_client.remotes.docker import DockerProvider
 from universe_client.remotes.images import image_for
-from universe_client.remotes.owner import SESSION
 
 pytestmark = pytest.mark.docker
-
-AGENT = f"""
-import sys, universe_client
-with universe_client.VectorEnv({CARTPOLE!r}, "docker:2") as env:
-    env.reset()
-    while any(observation is None for observation in env.step([[], []])[0]):
-        env.wait(1)
-    print(env.provider.session, flush=True)
-    sys.stdin.read()
-"""
-
-
-@pytest.fixture
-def agent():
-    """An agent in a process of its own; its session, once its remotes run, is the line it prints."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with process:
-        yield process
-        process.kill()
-
-
-def command(*arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "universe_client", *arguments], capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
-    return done.stdout
-
-
-def of_session(daemon, session):
-    return {
-        container.id: container.name
-        for container in daemon.containers.list(all=True, filters={"label": f"{SESSION}={session}"})
-    }
 
 
 def failure(env):
@@ -95,18 +58,6 @@ def test_the_next_start_removes_orphans_too(agent, daemon, stranger, running_env
     agent.wait()
     running_env()
     assert of_session(daemon, session) == {}
-    stranger.reload()
-    assert stranger.status == "running"
-
-
-def test_down_removes_one_session_and_then_all(daemon, stranger, agent, running_env, containers):
-    env = running_env()
-    other = agent.stdout.readline().strip()
-    shown = command("down", env.provider.session)
-    assert "1 container removed" in shown
-    assert len(of_session(daemon, other)) == 2
-    env.close()
-    assert "2 containers removed" in command("down")
     stranger.reload()
     assert stranger.status == "running"
 
@@ -180,16 +131,6 @@ def test_a_removed_container_is_replaced(running_env, containers):
     env = running_env(backoff=(0.1, 0.5))
     (victim,) = containers(env)
     victim.remove(force=True, v=True)
-    until(env, lambda step: step.observation is None, 10)
-    until_running(env, 20)
-
-
-def test_a_network_that_somebody_removed_is_made_again(running_env, containers, daemon):
-    env = running_env(backoff=(0.1, 0.5))
-    (victim,) = containers(env)
-    victim.remove(force=True, v=True)
-    (network,) = daemon.networks.list(filters={"label": f"{SESSION}={env.provider.session}"})
-    network.remove()
     until(env, lambda step: step.observation is None, 10)
     until_running(env, 20)
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar
@@ -31,6 +31,7 @@ from universe_client.remotes.engine import (
 from universe_client.remotes.images import Image, image_for
 from universe_client.remotes.owner import SESSION, Owner
 from universe_client.remotes.provider import RemoteAddress
+from universe_client.remotes.removal import reap, session_lives
 from vnc.session import VNCAddress
 
 logger = logging.getLogger(__name__)
@@ -156,7 +157,10 @@ class DockerProvider:
         return f"universe-client-{self.session}"
 
     async def _engine(self, index: int) -> Engine:
-        """Return the daemon; the first to ask connects and tidies up."""
+        """Return the daemon; the first to ask connects, tidies up, and makes the network.
+
+        The network is the session: it is not made again, so that whoever removes it has ended the session.
+        """
         if self._opening is None:
             self._opening = asyncio.create_task(blocking(self._open), name="docker daemon")
         opening = self._opening
@@ -173,6 +177,7 @@ class DockerProvider:
         engine = Engine()
         for container in reap(engine):
             logger.info("= removed %s, whose owner is dead", container)
+        engine.create_network(self._network, self._labels)
         return engine
 
     # -- ends ---------------------------------------------------------------------------------------------------
@@ -185,6 +190,8 @@ class DockerProvider:
             words = await blocking(run.last_words) if container is not None else []
             if container is not None and not container.is_running and container.state != "created":
                 what, status = _end(container), container.exit_code
+            if not await blocking(run.is_wanted):
+                what, words, permanent = self._session_ended(), [], True
         except EngineError as error:
             words = [f"(no log: {error})"]
         failure = self._failure(index, run, what, words)
@@ -205,6 +212,9 @@ class DockerProvider:
             f"there is no image {self.image.reference} here: universe-client build {self.image.name}, "
             "in a checkout of this project"
         )
+
+    def _session_ended(self) -> str:
+        return f"its session has ended: universe-client down, or somebody removed the network {self._network}"
 
     def _label(self, index: int) -> str:
         return f"{index} ({self.name})"
@@ -286,7 +296,8 @@ class _Run:
         return self.address
 
     def _make(self) -> None:
-        self._engine.ensure_network(self.plan.network, self.plan.labels)
+        if not self.is_wanted():
+            raise EngineError("it is not wanted")
         identity = self._engine.create(self.plan)
         with self._lock:
             self._id = identity
@@ -311,28 +322,13 @@ class _Run:
         """Return the container as it is; None if there is none."""
         return self._engine.inspect(self._id) if self._id is not None else None
 
+    def is_wanted(self) -> bool:
+        """Whether its session lives."""
+        return session_lives(self._engine, self.plan.labels[SESSION])
+
     def last_words(self) -> list[str]:
         """Return the end of its log."""
         return self._engine.last_words(self._existing(), LOG_LINES)
-
-
-def reap(engine: Engine) -> Iterator[str]:
-    """Remove the containers and networks of ours whose owner is dead; yield the containers' names."""
-    for container in engine.containers():
-        if _is_orphaned(container.labels):
-            engine.remove(container.id)
-            yield container.name
-    for identity, labels in engine.networks():
-        if _is_orphaned(labels):
-            try:
-                engine.remove_network(identity)
-            except EngineError as error:  # somebody else is reaping, and is not done with the containers yet
-                logger.info("= a network stays: %s", error)
-
-
-def _is_orphaned(labels: Mapping[str, str]) -> bool:
-    owner = Owner.of(labels)
-    return owner is not None and owner.is_dead
 
 
 def _is_ready(line: str) -> bool:

@@ -8,7 +8,6 @@ import io
 import os
 import socket
 import tarfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ _ULIMITS = {"nofile": 4096, "nproc": 32768}
 machines allow."""
 _TIMEOUT = 60
 _KNOCK_TIMEOUT = 5.0
+_CONFLICT = 409
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
 _PODMAN_SOCKET = Path("podman/podman.sock")
 _SECCOMP = Path(__file__).with_name("seccomp.json")
@@ -80,6 +80,15 @@ class Container:
         return self.state == "running"
 
 
+@dataclass(frozen=True, slots=True)
+class Network:
+    """One of our networks."""
+
+    id: str
+    name: str
+    labels: Mapping[str, str]
+
+
 def check_sdk() -> None:
     """Raise ConfigError if the SDK is not installed.
 
@@ -103,7 +112,6 @@ class Engine:
         """
         check_sdk()
         self._sdk = importlib.import_module("docker")
-        self._networking = threading.Lock()  # two networks may well have one name
         self.url = _url()
         _knock(self.url)
         with self._translated():
@@ -202,9 +210,14 @@ class Engine:
             raise
 
     def remove(self, identity: str) -> None:
-        """Kill and remove it, and its volume; if it is gone already, well."""
+        """Kill and remove it, and its volume; if it is gone already, well. It is gone when this returns."""
         with self._unless_gone(), self._translated():
-            self._client.api.remove_container(identity, v=True, force=True)
+            try:
+                self._client.api.remove_container(identity, v=True, force=True)
+            except self._sdk.errors.APIError as error:
+                if error.status_code != _CONFLICT:
+                    raise
+                self._client.api.wait(identity, timeout=_TIMEOUT, condition="removed")  # another removes it
 
     def containers(self) -> list[Container]:
         """Return every container that carries our label, whoever's it is."""
@@ -217,21 +230,21 @@ class Engine:
 
     # -- networks -----------------------------------------------------------------------------------------------
 
-    def ensure_network(self, name: str, labels: Mapping[str, str]) -> None:
-        """Make a bridge, if it is not there, on which containers reach neither one another nor the world."""
+    def create_network(self, name: str, labels: Mapping[str, str]) -> str:
+        """Make a bridge on which containers reach neither one another nor the world; return its id."""
         options = {
             "com.docker.network.bridge.enable_icc": "false",
             "com.docker.network.bridge.enable_ip_masquerade": "false",
         }
-        with self._networking, self._translated():
-            if not any(network.name == name for network in self._client.networks.list(names=[name])):
-                self._client.networks.create(name, driver="bridge", options=options, labels=dict(labels))
+        with self._translated():
+            made = self._client.networks.create(name, driver="bridge", options=options, labels=dict(labels))
+        return str(made.id)
 
-    def networks(self) -> list[tuple[str, Mapping[str, str]]]:
-        """Return id and labels of every network that carries our label."""
+    def networks(self) -> list[Network]:
+        """Return every network that carries our label, whoever's it is."""
         with self._translated():
             found = self._client.networks.list(filters={"label": SESSION})
-        return [(str(network.id), network.attrs.get("Labels") or {}) for network in found]
+        return [Network(str(one.id), str(one.name), one.attrs.get("Labels") or {}) for one in found]
 
     def remove_network(self, identity: str) -> None:
         """Remove it; if it is gone already, well."""
@@ -243,8 +256,7 @@ class Engine:
         try:
             yield
         except EngineError as error:
-            conflict = getattr(error.__cause__, "status_code", None) == 409 and "in progress" in str(error)
-            if not conflict and not isinstance(error.__cause__, self._sdk.errors.NotFound):
+            if not isinstance(error.__cause__, self._sdk.errors.NotFound):
                 raise
 
     # -- images -------------------------------------------------------------------------------------------------
