@@ -73,7 +73,6 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
         self._is_dict = observation == "dict"
-        self._was_reset = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -92,9 +91,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
         if options:
             raise ConfigError(f"unknown reset options {sorted(options)}")
         super().reset(seed=seed)
-        if seed is not None or not self._was_reset or not self._rows.awaiting[0]:
-            self._rows.reset([0], [seed])
-        self._was_reset = True
+        self._rows.reset([0], seed)
         row = self._rows.await_first([0], must=True)[0]
         self._pacer.restart()
         return self._observe(row), row.info

@@ -47,6 +47,18 @@ def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
     return batched
 
 
+def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+    """Return one dict per row of `n`, with those keys that the row has a value for."""
+    rows: list[dict[str, Any]] = [{} for _ in range(n)]
+    for key, column in infos.items():
+        if key.startswith("_"):
+            continue
+        values = unbatch(column, n) if isinstance(column, dict) else column.tolist()
+        for row in np.flatnonzero(infos.get(f"_{key}", np.ones(n))):
+            rows[row][key] = values[row]
+    return rows
+
+
 def _column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     array = np.full(len(values), None) if dtype is object else np.zeros(len(values), dtype)
     mask = np.zeros(len(values), np.bool_)

@@ -46,6 +46,8 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
     Attributes:
         core: the `VectorEnv` underneath.
         copy: whether observations are the caller's to keep; otherwise they are the one array that is lent every time.
+        reset_mode: whether a reset is waited for.
+        facades: what `call`, `get_attr` and `set_attr` go to, one per remote.
 
     Example:
         env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, step_rate=15)
@@ -118,10 +120,10 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         self.num_envs = self.core.n
         self.render_mode = render_mode
         self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
-        self._blocks, self._fill = reset_mode == "block", fill
+        self.reset_mode, self._fill = reset_mode, fill
         self.copy = self.core.config.copy
         self._pending = np.zeros(self.num_envs, np.bool_)
-        self._facades = tuple(
+        self.facades = tuple(
             RemoteFacade(self._rows, index, self.single_action_space, self.single_observation_space)
             for index in range(self.num_envs)
         )
@@ -152,6 +154,8 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
     ) -> tuple[Any, dict[str, Any]]:
         """Ask for new episodes; in block mode return when the first frame of each is there.
 
+        A remote whose episode has ended begins the next by itself: without a seed, that is the one it gets.
+
         Args:
             seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
             options: `{"reset_mask": array of bool}` chooses the remotes; it is not changed.
@@ -169,8 +173,13 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             super().reset(seed=seed)
         chosen = [int(index) for index in np.flatnonzero(mask)]
         self._rows.reset(chosen, seed)
-        rows = self._rows.await_first(chosen, must=True) if self._blocks else self._rows.look(chosen)
-        self._pacer.restart()
+        rows = (
+            self._rows.await_first(chosen, must=True)
+            if self.reset_mode == "block"
+            else self._rows.look(chosen)
+        )
+        if len(chosen) == self.num_envs:
+            self._pacer.restart()
         infos = gym_infos.batch([rows[row].info if row in rows else None for row in range(self.num_envs)])
         return self._observe(list(range(self.num_envs)), rows, infos), infos
 
@@ -230,7 +239,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
     def _receive(self, pending: list[int]) -> dict[int, Row]:
         first: dict[int, Row] = {}
-        if self._blocks:
+        if self.reset_mode == "block":
             first = self._rows.await_first(pending, must=self.core.config.on_error == "raise")
         return first | self._rows.look([row for row in pending if row not in first])
 
@@ -300,14 +309,14 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         Raises:
             AttributeError: it has none of this name; what is inside the remote is out of reach.
         """
-        return tuple(getattr(facade, name) for facade in self._facades)
+        return tuple(getattr(facade, name) for facade in self.facades)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute of each `RemoteFacade`; a list or tuple has one value for each."""
         each = values if isinstance(values, list | tuple) else [values] * self.num_envs
         if len(each) != self.num_envs:
             raise ConfigError(f"{len(each)} values for {self.num_envs} remotes")
-        for facade, value in zip(self._facades, each, strict=True):
+        for facade, value in zip(self.facades, each, strict=True):
             setattr(facade, name, value)
 
     def close_extras(self, **kwargs: Any) -> None:

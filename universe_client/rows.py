@@ -77,6 +77,7 @@ class Rows:
         for row, remote in zip(self._lent, core.remotes, strict=True):
             remote.frame = row
         self.awaiting = np.ones(core.n, np.bool_)
+        self._ended = np.zeros(core.n, np.bool_)  # which of them await what follows an end by itself
         self._given_up: set[int] = set()
         self._max_steps = max_episode_steps
         self._steps = [0] * core.n
@@ -147,10 +148,17 @@ class Rows:
     # -- resets -------------------------------------------------------------------------------------------------
 
     def reset(self, rows: Collection[int], seed: int | Sequence[int | None] | None) -> None:
-        """Ask for new episodes; from here on these rows await them."""
-        self.core.reset(seed=seed, mask=self._mask(rows))
+        """Ask for new episodes; from here on these rows await them.
+
+        Those that await the one after an end are asked for another only when there is a seed for it.
+        """
+        asked = rows if seed is not None else [row for row in rows if not self._ended[row]]
+        if asked:
+            self.core.reset(seed=seed, mask=self._mask(asked))
         for row in rows:
             self._expect(row)
+        for row in asked:
+            self._ended[row] = False
             self._rewards[row], self._infos[row] = 0.0, {}
 
     def _expect(self, row: int) -> None:
@@ -259,6 +267,7 @@ class Rows:
         self._rewards[row], self._infos[row] = 0.0, {}
         if slot.done:
             self._expect(row)
+            self._ended[row] = True
         return Row(reward, slot.info["terminated"], slot.info["truncated"], _text(slot), info)
 
     def _awaited_row(self, row: int, slot: Slot) -> Row:
@@ -270,7 +279,7 @@ class Rows:
         info |= {_COUNT: 0, _SKIPPED: 0}
         info[gym_infos.RESETTING] = bool(slot.done) or slot.observation is None
         if not info[gym_infos.RESETTING]:
-            self.awaiting[row] = False
+            self.awaiting[row] = self._ended[row] = False
             self._given_up.discard(row)
         return Row(0.0, False, False, _text(slot), info)
 
