@@ -110,6 +110,30 @@ def test_unknown_options_are_refused_and_the_first_reset_is_for_all(three, open_
         env.step(noop(env))
 
 
+def test_a_reset_after_an_end_takes_the_episode_that_has_begun_unless_there_is_a_seed(three, open_gym):
+    env = open_gym(*three)
+    env.reset()
+    for remote in three:
+        remote.next_reset()
+        remote.finish(1.0)
+        remote.next_episode()
+        remote.reward(4.0)
+    wait_until(lambda: all(str(remote.link.playing) == "2" for remote in env.core.remotes))
+    dones = env.step(noop(env))[2]
+    assert dones.all()
+    observations, infos = env.reset(options={"reset_mask": dones})
+    assert values(observations) == [2, 2, 2]
+    assert not infos["resetting"].any()
+    assert [remote.resets.qsize() for remote in three] == [0, 0, 0], "none was asked for"
+    assert step_until(env, lambda result: result[1].any())[-1][1].tolist() == [4.0] * 3, (
+        "its rewards are kept"
+    )
+    three[1].finish()
+    step_until(env, any_done)
+    env.reset(seed=5)
+    assert [remote.next_reset().seed for remote in three] == [5, 6, 7]
+
+
 # -- V6: autoreset
 
 

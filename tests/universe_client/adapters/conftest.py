@@ -1,0 +1,7 @@
+"""The fixtures of the agent's side, on the driver that users get: adapters do not touch the wire."""
+
+from tests.support.adapters import driver, open_sb3
+from tests.support.fixtures import far_side, scripted
+from tests.support.gym import open_gym, three
+
+__all__ = ["driver", "far_side", "open_gym", "open_sb3", "scripted", "three"]

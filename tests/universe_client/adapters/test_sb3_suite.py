@@ -1,0 +1,228 @@
+"""The behaviours that Stable-Baselines3 tests of its own `VecEnv`s, of ours; and its checker, algorithms, wrappers."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+
+import gymnasium
+import numpy as np
+import pytest
+from stable_baselines3 import A2C, PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecCheckNan,
+    VecEnvWrapper,
+    VecFrameStack,
+    VecNormalize,
+    VecTransposeImage,
+)
+
+from tests.support.adapters import idle
+from tests.support.gym import QUICKLY
+from tests.support.remote import HEIGHT, WIDTH
+from universe_client import GymEnv
+from universe_client.adapters.sb3 import SB3VecEnv
+
+
+class Passing(VecEnvWrapper):
+    """A wrapper with an attribute, a method and nothing else."""
+
+    def __init__(self, venv):
+        super().__init__(venv)
+        self.name_of_wrapper = type(self).__name__
+
+    def reset(self):
+        return self.venv.reset()
+
+    def step_wait(self):
+        return self.venv.step_wait()
+
+    def double(self):
+        return 2 * self.num_envs
+
+
+class Other(Passing):
+    """Has `name_of_wrapper`, too."""
+
+    def __init__(self, venv):
+        super().__init__(venv)
+        self.only_of_other = True
+
+
+class Shadow(VecEnvWrapper):
+    """Has nothing of its own."""
+
+    def reset(self):
+        return self.venv.reset()
+
+    def step_wait(self):
+        return self.venv.step_wait()
+
+
+# -- get_attr, set_attr, env_method
+
+
+def test_o4_get_attr_takes_an_int_a_list_and_none(three, open_sb3):
+    env = open_sb3(*three)
+    assert env.get_attr("index") == [0, 1, 2]
+    assert env.get_attr("index", indices=1) == [1]
+    assert env.get_attr("index", indices=[2, 0]) == [2, 0], "in the order asked for"
+    assert env.get_attr("state", indices=range(2)) == ["running", "running"] or env.reset() is not None
+    assert env.has_attr("address")
+    assert not env.has_attr("wheels")
+    with pytest.raises(AttributeError, match="wheels"):
+        env.get_attr("wheels")
+    with pytest.raises(IndexError):
+        env.get_attr("index", indices=3)
+
+
+def test_o4_set_attr_takes_an_int_a_list_and_none(three, open_sb3):
+    env = open_sb3(*three)
+    env.set_attr("note", "all")
+    assert env.get_attr("note") == ["all"] * 3
+    env.set_attr("note", [1, 2], indices=1)
+    assert env.get_attr("note") == ["all", [1, 2], "all"], "a list is one value"
+    env.set_attr("note", "some", indices=[0, 2])
+    assert env.get_attr("note") == ["some", [1, 2], "some"]
+
+
+def test_o4_env_method_takes_an_int_a_list_and_none(three, open_sb3):
+    env = open_sb3(*three)
+    env.set_attr("add", lambda left, right=0: left + right)
+    assert env.env_method("add", 1, right=2) == [3, 3, 3]
+    assert env.env_method("add", 5, indices=[0, 1]) == [5, 5]
+    assert env.env_method("add", 6, indices=2) == [6]
+    with pytest.raises(AttributeError):
+        env.env_method("fly")
+
+
+# -- pictures
+
+
+def test_o6_images_are_the_newest_frames_and_render_tiles_them(three, open_sb3):
+    env = open_sb3(*three)
+    env.reset()
+    images = env.get_images()
+    assert [image.shape for image in images] == [(HEIGHT, WIDTH, 3)] * 3
+    assert [int(image[0, 0, 0]) for image in images] == [1, 1, 1]
+    picture = env.render(mode="rgb_array")
+    assert picture.shape == (2 * HEIGHT, 2 * WIDTH, 3)
+    assert picture[0, 0].tolist() == picture[HEIGHT, 0].tolist() == [1, 1, 1]
+    assert picture[HEIGHT, WIDTH].tolist() == [0, 0, 0], "there is no fourth"
+
+
+# -- wrappers
+
+
+def test_o7_attributes_are_found_through_wrappers(three, open_sb3):
+    env = open_sb3(*three)
+    wrapped = Shadow(Passing(env))
+    assert wrapped.name_of_wrapper == "Passing"
+    assert wrapped.double() == 6
+    assert wrapped.getattr_recursive("env") is env.env
+    assert wrapped.unwrapped is env
+    with pytest.raises(AttributeError):
+        wrapped.wheels  # noqa: B018
+
+
+def test_o7_an_attribute_that_two_wrappers_have_is_refused(three, open_sb3):
+    env = Shadow(Other(Passing(open_sb3(*three))))
+    assert env.only_of_other
+    assert env.getattr_depth_check("name_of_wrapper", already_found=False).endswith("Passing")
+    with pytest.raises(AttributeError, match="ambiguous"):
+        env.name_of_wrapper  # noqa: B018
+
+
+def test_stock_wrappers_go_around(three, open_sb3):
+    env = VecCheckNan(open_sb3(*three))
+    stacked = VecFrameStack(VecTransposeImage(env), n_stack=3)
+    assert stacked.reset().shape == (3, 9, HEIGHT, WIDTH)
+    for remote in three:
+        remote.finish(2.0)
+        remote.next_episode()
+    ended = set()
+    while len(ended) < 3:
+        _, _, dones, infos = stacked.step(idle(stacked))
+        for row in np.flatnonzero(dones):
+            assert infos[row]["terminal_observation"].shape == (9, HEIGHT, WIDTH)
+            assert infos[row]["episode"]["r"] == 2.0
+            ended.add(int(row))
+    normalized = VecNormalize(env)
+    assert np.abs(normalized.reset()).max() <= 10
+    normalized.step(idle(normalized))
+
+
+# -- the checker, the algorithms, other processes
+
+
+def test_check_env_of_stable_baselines_passes():
+    env = gymnasium.make("universe/NeonDrive-v0", step_rate=60)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check_env(env)
+    finally:
+        env.close()
+
+
+def test_single_environments_learn_in_a_dummy_vec_env(scripted, open_gym):
+    remotes = [scripted(), scripted()]
+    env = DummyVecEnv([lambda remote=remote: open_gym(remote, face=GymEnv) for remote in remotes])
+    model = A2C("MlpPolicy", env, n_steps=4, device="cpu")
+    model.learn(16)
+    assert model.num_timesteps == 16
+
+
+def test_o8_constructors_reach_other_processes(scripted):
+    remotes = [scripted(), scripted()]
+    addresses = [
+        f"vnc://127.0.0.1:{remote.address.vnc.port}+{remote.address.rewarder.port}" for remote in remotes
+    ]
+    env = SubprocVecEnv(
+        [partial(GymEnv, None, address, **QUICKLY) for address in addresses],
+        start_method="spawn",
+    )
+    try:
+        env.seed(3)
+        assert env.reset()[:, 0, 0, 0].tolist() == [1, 1]
+        assert [remote.next_reset().seed for remote in remotes] == [3, 4]
+        assert env.step(np.zeros(2, np.int64))[1].tolist() == [0, 0]
+    finally:
+        env.close()
+
+
+def test_ppo_learns_evaluates_saves_and_goes_on(three, open_sb3, tmp_path):
+    def game(remote, events):
+        remote.reward(1.0)
+        if remote.reward_sum % 3 == 0:
+            remote.finish()
+            remote.next_episode()
+
+    for remote in three:
+        remote._on_input = game
+    env = open_sb3(*three, step_rate=200)
+    model = PPO("MlpPolicy", env, n_steps=16, batch_size=48, n_epochs=1, seed=1, device="cpu")
+    model.learn(96)
+    assert model.num_timesteps == 96
+    assert all(episode["r"] >= 1 for episode in model.ep_info_buffer)
+    model.save(tmp_path / "model")
+    again = PPO.load(tmp_path / "model", env=env, device="cpu")
+    assert again.num_timesteps == 96
+    again.learn(48, reset_num_timesteps=False)
+    assert again.num_timesteps == 144
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mean, _ = evaluate_policy(again, env, n_eval_episodes=3, deterministic=False)
+    assert mean > 0
+
+
+def test_o9_a_remote_without_get_state_info_says_so(three, open_sb3):
+    env: SB3VecEnv = open_sb3(*three)
+    env.reset()
+    with pytest.raises(AttributeError, match="get_state_info"):
+        env.get_state_info([0] * 3, [0] * 3)
+    env.step(idle(env))
