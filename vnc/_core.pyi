@@ -35,6 +35,25 @@ class Pump:
             limits: framebuffer width, framebuffer height, text, cut text, outgoing.
             timeouts: connect, handshake, update, probe interval, probe deadline, in seconds.
         """
+    def feed(
+        self,
+        anonymous: bool,
+        username: bytes | None,
+        password: bytes | None,
+        encodings: list[int],
+        limits: tuple[int, int, int, int, int],
+        timeouts: tuple[float, float, float, float, float],
+    ) -> Session:
+        """Return a session over TLS, whose bytes the caller moves; otherwise as `open`.
+
+        Args:
+            anonymous: whether a server without a certificate will do.
+            username: for VeNCrypt's Plain; None for VNC authentication, or none.
+            password: for either.
+            encodings: as for `open`.
+            limits: as for `open`.
+            timeouts: as for `open`; the connection stands already.
+        """
     def close(self) -> None:
         """End all sessions and threads."""
 
@@ -68,6 +87,19 @@ class Session:
         """Ask for the whole screen; return the generation that will hold it."""
     def send(self, messages: bytes) -> None:
         """Write whole messages."""
+    def receive(self, data: bytes) -> None:
+        """Take bytes from the server of a session that is fed; then `data_to_send` has the answer."""
+    def data_to_send(self) -> bytes:
+        """Bytes for the server of a session that is fed."""
+    @property
+    def certificate(self) -> bool | None:
+        """Whether the server shows a certificate in the TLS that is to begin; None before that."""
+    def secured(self) -> None:
+        """TLS has begun."""
+    def lost(self) -> None:
+        """The connection of a session that is fed has ended."""
+    def refuse(self, reason: str) -> None:
+        """The server is not to be trusted."""
     def take(self, out: NDArray[np.uint8]) -> int:
         """Copy what has changed since the last take into this array; return its frame's number."""
     def close(self) -> None:

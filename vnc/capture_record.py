@@ -104,6 +104,8 @@ def _set_pixel_format(pixel_format: PixelFormat) -> bytes:
 
 async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap:
     timeouts = options.timeouts
+    if address.tls is not None:
+        raise AuthError(f"{address}: TLS is configured, which a recorder does not speak")
     try:
         async with asyncio.timeout(timeouts.connect):
             streams = await asyncio.open_connection(address.host, address.port, limit=_PIECE)

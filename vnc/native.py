@@ -23,6 +23,8 @@ from vnc.errors import (
 )
 from vnc.events import Event, encode
 from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
+from vnc.tls import TLS
+from vnc.wire import Wire
 
 _ERRORS: dict[str, type[VNCError]] = {
     "auth": AuthError,
@@ -46,12 +48,23 @@ async def connect(
     """Open a session; see `vnc.session.Connect`."""
     if encodings is None:
         encodings = preference("auto", None, address.host)
+    if address.tls is not None:
+        return await _connect_over_tls(address, address.tls, on_change, limits, timeouts, encodings)
     deadline = time.monotonic() + timeouts.connect
     hosts = await _resolve(address, timeouts)
     error: VNCError = ConnectError(f"{address}: no address")
     for host in hosts:
         left = max(deadline - time.monotonic(), 0.0)
-        session = NativeSession(address, host, on_change, limits, timeouts, left, encodings)
+        hub = _Hub.running()
+        core = hub.pump.open(
+            host,
+            address.port,
+            _vnc_password(address),
+            list(encodings),
+            _bounds(limits),
+            (left, *_deadlines(timeouts)),
+        )
+        session = NativeSession(address, on_change, hub, core)
         try:
             await session._ready()
         except ConnectError as problem:
@@ -63,6 +76,53 @@ async def connect(
         else:
             return session
     raise error
+
+
+async def _connect_over_tls(
+    address: VNCAddress,
+    tls: TLS,
+    on_change: Callable[[], Any],
+    limits: Limits,
+    timeouts: Timeouts,
+    encodings: Sequence[int],
+) -> NativeSession:
+    wire = await Wire.open(address, timeouts.connect)
+    hub = _Hub.running()
+    core = hub.pump.feed(
+        tls.insecure,
+        None if address.username is None else address.username.encode(),
+        _vnc_password(address) if address.username is None else (address.password or "").encode(),
+        list(encodings),
+        _bounds(limits),
+        (timeouts.connect, *_deadlines(timeouts)),
+    )
+    session = NativeSession(address, on_change, hub, core, wire.flush)
+    try:
+        wire.attach(core)
+        await wire.start_tls(tls)
+        await session._ready()
+    except BaseException:
+        await session.close()
+        raise
+    return session
+
+
+def _vnc_password(address: VNCAddress) -> bytes | None:
+    return None if address.password is None else address.password.encode("latin-1", "replace")
+
+
+def _bounds(limits: Limits) -> tuple[int, int, int, int, int]:
+    return (
+        limits.framebuffer_width,
+        limits.framebuffer_height,
+        limits.text,
+        limits.cut_text,
+        limits.outgoing,
+    )
+
+
+def _deadlines(timeouts: Timeouts) -> tuple[float, float, float, float]:
+    return timeouts.handshake, timeouts.update, timeouts.probe_interval, timeouts.probe_deadline
 
 
 async def _resolve(address: VNCAddress, timeouts: Timeouts) -> list[str]:
@@ -114,44 +174,24 @@ class _Hub:
 
 
 class NativeSession:
-    """A `vnc.session.Session` whose socket and pixels live in the Rust core."""
+    """A `vnc.session.Session` that lives in the Rust core, and so does its socket, if it has no TLS."""
 
     def __init__(
         self,
         address: VNCAddress,
-        host: str,
         on_change: Callable[[], Any],
-        limits: Limits,
-        timeouts: Timeouts,
-        connect_timeout: float,
-        encodings: Sequence[int],
+        hub: _Hub,
+        core: _core.Session,
+        flush: Callable[[], object] = lambda: None,
     ) -> None:
         self.address = address
         self._on_change = on_change
+        self._flush = flush
         self._established = asyncio.Event()
         self._announced = False
-        self._hub = _Hub.running()
-        self._core = self._hub.pump.open(
-            host,
-            address.port,
-            None if address.password is None else address.password.encode("latin-1", "replace"),
-            list(encodings),
-            (
-                limits.framebuffer_width,
-                limits.framebuffer_height,
-                limits.text,
-                limits.cut_text,
-                limits.outgoing,
-            ),
-            (
-                connect_timeout,
-                timeouts.handshake,
-                timeouts.update,
-                timeouts.probe_interval,
-                timeouts.probe_deadline,
-            ),
-        )
-        self._hub.watch(self._core, self._changed)
+        self._hub: _Hub | None = hub
+        self._core = core
+        hub.watch(core, self._changed)
 
     async def _ready(self) -> None:
         """Wait for the end of the handshake."""
@@ -161,11 +201,19 @@ class NativeSession:
         self._announced = True
 
     def _changed(self) -> None:
-        self._established.set()
+        self._flush()
+        if self._core.ready or self._core.error is not None:
+            self._established.set()
         if self._announced:
             self._on_change()
         if self._core.error is not None:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Give up the hub, which has descriptors and threads."""
+        if self._hub is not None:
             self._hub.forget(self._core)
+            self._hub = None
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -222,7 +270,8 @@ class NativeSession:
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""
         self._core.close()
-        self._hub.forget(self._core)
+        self._flush()
+        self._leave()
         if self._announced:
             self._announced = False
             self._on_change()

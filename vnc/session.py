@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vnc.errors import VNCError
 from vnc.events import Event
+from vnc.tls import TLS
 
 Frame = NDArray[np.uint8]
 
@@ -46,11 +47,23 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class VNCAddress:
-    """Where a VNC server listens, and the secret it wants."""
+    """Where a VNC server listens, the secret it wants, and how it shows who it is.
+
+    Raises:
+        ValueError: a user name without TLS.
+    """
 
     host: str
     port: int = 5900
     password: str | None = field(default=None, repr=False)
+    username: str | None = None
+    """With one, the login is VeNCrypt's Plain, for which TLS has to be on."""
+    tls: TLS | None = None
+    """With it, a server that does not offer TLS is refused; only the native driver speaks it."""
+
+    def __post_init__(self) -> None:
+        if self.username is not None and self.tls is None:
+            raise ValueError("a user name goes over TLS only")
 
     def __str__(self) -> str:
         """`host:port`, brackets around IPv6, never the password."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,11 +56,15 @@ class Opener:
         timeouts: Timeouts = CALM,
         limits: Limits = Limits(),  # noqa: B008
         encodings: tuple[int, ...] | None = None,
+        **address: Any,
     ) -> AsyncIterator[tuple[Session, Changes]]:
         changes = Changes()
-        address = VNCAddress("127.0.0.1", port, password)
         session = await self.connect(
-            address, on_change=changes, timeouts=timeouts, limits=limits, encodings=encodings
+            VNCAddress(address.pop("host", "127.0.0.1"), port, password, **address),
+            on_change=changes,
+            timeouts=timeouts,
+            limits=limits,
+            encodings=encodings,
         )
         try:
             yield session, changes
@@ -101,11 +106,12 @@ class Opener:
         talk: Talk,
         password: str | None = None,
         timeouts: Timeouts = CALM,
+        **address: Any,
     ) -> VNCError:
         """Why there is no session with a server that has this `talk` from its first byte on."""
         async with listening(talk) as port:
             try:
-                async with self.on(port, password, timeouts):
+                async with self.on(port, password, timeouts, **address):
                     raise AssertionError("a session was opened")
             except VNCError as error:
                 return error

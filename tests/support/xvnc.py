@@ -12,7 +12,9 @@ from vnc.vncauth import obfuscated
 
 
 @asynccontextmanager
-async def xvnc_server(directory: Path, password: str | None = None) -> AsyncIterator[tuple[int, str]]:
+async def xvnc_server(
+    directory: Path, password: str | None = None, *options: str
+) -> AsyncIterator[tuple[int, str]]:
     """Run Xvnc with a screen of 320x200; its port and its display."""
     security = ["-SecurityTypes", "None"] if password is None else _vnc_auth(directory, password)
     free = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
@@ -20,7 +22,7 @@ async def xvnc_server(directory: Path, password: str | None = None) -> AsyncIter
     free.close()
     process = await asyncio.create_subprocess_exec(
         "Xvnc", "-displayfd", "1", "-rfbport", str(port), "-localhost", *security, "-geometry", "320x200",
-        "-depth", "24", "-UseBlacklist=0", "-AlwaysShared", "-nolisten", "tcp",
+        "-depth", "24", "-UseBlacklist=0", "-AlwaysShared", "-nolisten", "tcp", *options,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:

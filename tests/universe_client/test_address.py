@@ -8,11 +8,13 @@ from urllib.parse import quote
 import pytest
 
 from rewarder.client import RewarderAddress
+from tests.support.certificates import Authority
 from universe_client import ConfigError, VectorEnv
 from universe_client.remotes import AddressProvider, EmbeddedProvider, ProcessProvider, provider
 from universe_client.remotes.address import parse
 from universe_client.remotes.provider import RemoteAddress
 from vnc.session import VNCAddress
+from vnc.tls import TLS
 
 
 @pytest.mark.parametrize(
@@ -126,3 +128,43 @@ def test_started_remotes_need_an_env_id_and_no_addresses_are_none():
         provider(2, None, 60.0)
     with pytest.raises(ConfigError, match="no remote"):
         AddressProvider([])
+
+
+def test_vncs_is_vnc_over_tls_without_a_rewarder(tmp_path):
+    ca_file = Authority(tmp_path).certificate
+    for query, tls in (
+        ("", TLS()),
+        (f"?ca_file={quote(str(ca_file))}", TLS(ca_file=ca_file)),
+        (f"?fingerprint={'0aB1' * 16}", TLS(fingerprint=bytes.fromhex("0ab1" * 16))),
+        (f"?fingerprint={':'.join(['0A'] * 32)}", TLS(fingerprint=b"\n" * 32)),
+        ("?insecure=1", TLS(insecure=True)),
+    ):
+        for address in parse(f"vncs://a,b:1{query}"):
+            assert address.vnc.tls == tls
+            assert address.rewarder is None
+    assert [each.vnc.port for each in parse("vncs://a,b:1")] == [5900, 1]
+    assert parse("vnc://a")[0].vnc.tls is None
+    assert provider("vncs://a,b", None, 60.0).n == 2
+
+
+def test_a_user_name_goes_over_tls_and_its_password_is_not_cut():
+    (address,) = parse("vncs://host?username=me&password=longer+than+eight")
+    assert (address.vnc.username, address.vnc.password) == ("me", "longer than eight")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("vnc://a?username=me", "unknown option 'username'"),
+        ("vnc://a?insecure=1", "unknown option 'insecure'"),
+        ("vncs://a:1+2", "'a:1[+]2' names a rewarder, which has no TLS"),
+        ("vncs://a?insecure=0", "insecure=0"),
+        ("vncs://a?insecure=1&fingerprint=" + "00" * 32, "only one"),
+        ("vncs://a?fingerprint=00", "1 bytes"),
+        ("vncs://a?fingerprint=x", "hex"),
+        ("vncs://a?ca_file=/nowhere/at/all", "/nowhere/at/all"),
+    ],
+)
+def test_what_makes_no_sense_about_tls_is_a_config_error(url, words):
+    with pytest.raises(ConfigError, match=words):
+        parse(url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import struct
 
 import numpy as np
@@ -49,6 +50,19 @@ async def test_take_copies_damage_only_and_knows_its_arrays(opened):
         assert (batch[1].ravel()[3:] == 1).all()
         for _ in range(50):  # memory that is given back and used again is another array
             assert taken(session).ravel()[-1] == 1
+
+
+async def test_a_session_that_is_closed_has_no_descriptors(opened):
+    """However long somebody holds on to it."""
+    before = descriptors()
+    async with opened.to(Peer.idle) as (session, changes):
+        assert len(descriptors()) > len(before)
+    assert session.error is not None
+    await changes.until(lambda: descriptors() == before)
+
+
+def descriptors() -> set[str]:
+    return {entry.name for entry in os.scandir("/proc/self/fd") if os.path.exists(entry.path)}
 
 
 async def test_take_refuses_an_array_that_is_not_contiguous(opened):

@@ -38,7 +38,7 @@ def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: f
         remotes = f"embedded:{remotes}"
     if not isinstance(remotes, str):
         return remotes
-    if remotes.startswith("vnc://"):
+    if remotes.startswith(("vnc://", "vncs://")):
         return AddressProvider(parse(remotes))
     kind, _, count = remotes.partition(":")
     if kind not in _LOCAL or not count.isdecimal():

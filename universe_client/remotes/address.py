@@ -1,22 +1,26 @@
-"""Remotes that run already: `vnc://` addresses."""
+"""Remotes that run already: `vnc://` addresses, and `vncs://` ones over TLS."""
 
 from __future__ import annotations
 
 import re
 import stat
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qs
 
 from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError
 from universe_client.remotes.provider import RemoteAddress
+from vnc.errors import AuthError
 from vnc.session import VNCAddress
+from vnc.tls import TLS
 
 VNC_PORT = 5900
 REWARDER_PORT = 15900
 _VNC_PASSWORD_LENGTH = 8
+_OPTIONS = ("password", "password_file")
+_SECURE_OPTIONS = (*_OPTIONS, "username", "ca_file", "fingerprint", "insecure")
 
 _HOST = re.compile(
     r"(?P<host>\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]|[^\[\]:+/?@,]+)(?P<vnc>:\d*)?(?P<rewarder>\+\d*)?",
@@ -50,26 +54,35 @@ def parse(url: str) -> list[RemoteAddress]:
     Without any port a host has both default ports, 5900 and 15900; with only `:port` it has no rewarder. The
     password, given as `password=` or read from `password_file=`, serves all hosts and both channels.
 
+    `vncs://host:5900` is VNC over TLS, without a rewarder: its channel has no TLS. `username=`, `ca_file=`,
+    `fingerprint=` (SHA-256 in hexadecimal) and `insecure=1` say what `vnc.session.VNCAddress` and `vnc.tls.TLS` say.
+
     Raises:
-        ConfigError: the address is not of this form, or its password file is readable by others.
+        ConfigError: the address is not of this form, or a file that it names cannot be used.
     """
     scheme, separator, rest = url.partition("://")
-    if scheme != "vnc" or not separator:
-        raise ConfigError("an address starts with vnc://, as in vnc://localhost:5900+15900")
+    if scheme not in ("vnc", "vncs") or not separator:
+        raise ConfigError("an address starts with vnc://, as in vnc://localhost:5900+15900, or with vncs://")
     hosts, _, query = rest.partition("?")
-    password = _password(query)
-    return [_remote(host, password) for host in hosts.rstrip("/").split(",")]
+    options = _options(query, _SECURE_OPTIONS if scheme == "vncs" else _OPTIONS)
+    password = _password(options)
+    tls = _tls(options) if scheme == "vncs" else None
+    return [_remote(host, password, options.get("username"), tls) for host in hosts.rstrip("/").split(",")]
 
 
-def _remote(text: str, password: str | None) -> RemoteAddress:
+def _remote(text: str, password: str | None, username: str | None, tls: TLS | None) -> RemoteAddress:
     if "@" in text:
         raise ConfigError("an address has no user part; a password goes into ?password= or ?password_file=")
     match = _HOST.fullmatch(text)
     if match is None:
         raise ConfigError(f"{text!r} is not host, host:vnc_port or host:vnc_port+rewarder_port")
     host = match["host"].strip("[]")
-    vnc = VNCAddress(host, _port(match["vnc"], VNC_PORT, text), password)
-    if match["rewarder"] is None and match["vnc"] is not None:
+    vnc = VNCAddress(host, _port(match["vnc"], VNC_PORT, text), password, username, tls)
+    if tls is not None and match["rewarder"] is not None:
+        raise ConfigError(
+            f"{text!r} names a rewarder, which has no TLS; a vncs:// address is host or host:vnc_port"
+        )
+    if match["rewarder"] is None and (match["vnc"] is not None or tls is not None):
         return RemoteAddress(vnc)
     return RemoteAddress(vnc, RewarderAddress(host, _port(match["rewarder"], REWARDER_PORT, text), password))
 
@@ -83,19 +96,39 @@ def _port(text: str | None, default: int, where: str) -> int:
     return port
 
 
-def _password(query: str) -> str | None:
+def _options(query: str, known: Sequence[str]) -> dict[str, str]:
     try:
         options = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
     except ValueError:  # its words have the query in them
         raise ConfigError("after ? comes password=... or password_file=...") from None
-    unknown = options.keys() - {"password", "password_file"}
+    unknown = options.keys() - set(known)
     if unknown:
-        raise ConfigError(f"unknown option {sorted(unknown)[0]!r}: password and password_file are known")
-    if len(options) == 2:
+        raise ConfigError(f"unknown option {sorted(unknown)[0]!r}: {', '.join(known)} are known")
+    return {name: values[-1] for name, values in options.items()}
+
+
+def _password(options: Mapping[str, str]) -> str | None:
+    if options.keys() >= {"password", "password_file"}:
         raise ConfigError("both password and password_file are given")
     if "password_file" in options:
-        return read_secret(Path(options["password_file"][-1]))
-    return checked_password(options["password"][-1]) if "password" in options else None
+        return read_secret(Path(options["password_file"]))
+    password = options.get("password")
+    return password if password is None or "username" in options else checked_password(password)
+
+
+def _tls(options: Mapping[str, str]) -> TLS:
+    if options.get("insecure", "1") != "1":
+        raise ConfigError(f"insecure={options['insecure']}: it is 1, or not given")
+    try:
+        tls = TLS(
+            Path(options["ca_file"]) if "ca_file" in options else None,
+            bytes.fromhex(options["fingerprint"].replace(":", "")) if "fingerprint" in options else None,
+            "insecure" in options,
+        )
+        tls.context()
+    except (ValueError, AuthError) as error:
+        raise ConfigError(str(error)) from error
+    return tls
 
 
 def checked_password(password: str) -> str:

@@ -3,6 +3,7 @@
 //! Reader threads (`pump`) own the sockets; between socket and finished frame nothing takes the GIL. Python
 //! learns of news through one descriptor (`hub`) and calls in here (`python`) to take frames and send input.
 
+mod deadlines;
 mod hub;
 mod pump;
 mod python;

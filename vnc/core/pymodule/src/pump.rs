@@ -12,9 +12,10 @@ use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 use rfb::{Config, Connection};
 
+use crate::deadlines::Timeouts;
 use crate::hub::Hub;
 use crate::lock;
-use crate::session::{Opening, Shared, Timeouts, Turn};
+use crate::session::{Opening, Shared, Turn};
 
 const WAKER: Token = Token(usize::MAX);
 /// How often deadlines are looked at.
@@ -121,25 +122,46 @@ impl Pump {
         config: Config,
         timeouts: Timeouts,
     ) -> std::io::Result<Arc<Shared>> {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let reader = &self.readers[id as usize % self.readers.len()];
         let mut stream = TcpStream::connect(address)?;
-        let token = id as usize;
+        let (token, reader) = self.place();
         // INVARIANT: held until the session is listed, so that its first event finds it.
         let mut sessions = lock(&reader.sessions);
         reader.registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-        let session = Arc::new(Shared::new(Opening {
-            id,
+        let session = self.session(token, reader, Some(stream), config, timeouts);
+        sessions.insert(token, Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// A session whose bytes the caller moves; here it is held against its deadlines.
+    pub fn feed(&self, config: Config, timeouts: Timeouts) -> Arc<Shared> {
+        let (token, reader) = self.place();
+        let session = self.session(token, reader, None, config, timeouts);
+        lock(&reader.sessions).insert(token, Arc::clone(&session));
+        session
+    }
+
+    fn place(&self) -> (usize, &Arc<Reader>) {
+        let token = self.next.fetch_add(1, Ordering::Relaxed) as usize;
+        (token, &self.readers[token % self.readers.len()])
+    }
+
+    fn session(
+        &self,
+        token: usize,
+        reader: &Arc<Reader>,
+        stream: Option<TcpStream>,
+        config: Config,
+        timeouts: Timeouts,
+    ) -> Arc<Shared> {
+        Arc::new(Shared::new(Opening {
             token,
             stream,
             outgoing_limit: config.limits.outgoing,
             connection: Connection::new(config),
             timeouts,
-            hub: Arc::clone(&self.hub),
+            hub: Arc::downgrade(&self.hub),
             reader: Arc::downgrade(reader),
-        }));
-        sessions.insert(token, Arc::clone(&session));
-        Ok(session)
+        }))
     }
 
     /// End all sessions and threads.

@@ -8,12 +8,14 @@ use std::time::Duration;
 use numpy::{PyArray3, PyArrayMethods, PyReadwriteArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyWeakrefReference;
-use rfb::{Config, Connection, Limits};
+use pyo3::types::{PyBytes, PyWeakrefReference};
+use rfb::{Config, Connection, Credentials, Limits, Tls};
 
+use crate::deadlines::Timeouts;
 use crate::lock;
 use crate::pump;
-use crate::session::{Shared, Timeouts};
+use crate::session::Shared;
+use crate::socket::CLOSED;
 
 /// A copy of more bytes than this lets other Python threads run meanwhile.
 const BIG: usize = 64 << 10;
@@ -71,18 +73,37 @@ impl Pump {
     ) -> PyResult<Session> {
         let address: IpAddr =
             host.parse().map_err(|_| PyValueError::new_err(format!("{host:?} is no IP address")))?;
-        let (framebuffer_width, framebuffer_height, text, cut_text, outgoing) = limits;
-        let limits =
-            Limits { framebuffer_width, framebuffer_height, text, cut_text, outgoing, ..Limits::default() };
-        let config = Config { password, encodings, limits };
+        let credentials = Credentials { password, ..Credentials::default() };
+        let config = Config { credentials, encodings, limits: bounds(limits) };
         let shared = self.0.open(SocketAddr::new(address, port), config, deadlines(timeouts)?)?;
         Ok(Session { shared, readers: Mutex::default() })
+    }
+
+    /// A session over TLS, on a connection of the caller's; otherwise as `open`.
+    fn feed(
+        &self,
+        anonymous: bool,
+        username: Option<Vec<u8>>,
+        password: Option<Vec<u8>>,
+        encodings: Vec<i32>,
+        limits: (u16, u16, usize, usize, usize),
+        timeouts: [f64; 5],
+    ) -> PyResult<Session> {
+        let tls = if anonymous { Tls::Anonymous } else { Tls::Certificate };
+        let credentials = Credentials { username, password, tls };
+        let config = Config { credentials, encodings, limits: bounds(limits) };
+        Ok(Session { shared: self.0.feed(config, deadlines(timeouts)?), readers: Mutex::default() })
     }
 
     /// End all sessions and threads.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.0.close());
     }
+}
+
+fn bounds(limits: (u16, u16, usize, usize, usize)) -> Limits {
+    let (framebuffer_width, framebuffer_height, text, cut_text, outgoing) = limits;
+    Limits { framebuffer_width, framebuffer_height, text, cut_text, outgoing, ..Limits::default() }
 }
 
 fn deadlines(seconds: [f64; 5]) -> PyResult<Timeouts> {
@@ -162,6 +183,37 @@ impl Session {
     /// Write whole messages.
     fn send(&self, messages: &[u8]) {
         self.shared.send(messages);
+    }
+
+    /// Take bytes from the server of a session that is fed; then `data_to_send` has the answer.
+    fn receive(&self, py: Python<'_>, data: &[u8]) {
+        py.detach(|| self.shared.receive(data));
+    }
+
+    /// Bytes for the server of a session that is fed.
+    fn data_to_send<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.shared.data_to_send())
+    }
+
+    /// Whether the server shows a certificate in the TLS that is to begin; None before that.
+    #[getter]
+    fn certificate(&self) -> Option<bool> {
+        self.shared.certificate.get().copied()
+    }
+
+    /// TLS has begun.
+    fn secured(&self) {
+        self.shared.secured();
+    }
+
+    /// The connection of a session that is fed has ended.
+    fn lost(&self) {
+        self.shared.lost(CLOSED.into());
+    }
+
+    /// The server is not to be trusted.
+    fn refuse(&self, reason: String) {
+        self.shared.finish("auth", reason);
     }
 
     /// Close the socket.

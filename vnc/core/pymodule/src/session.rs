@@ -4,11 +4,12 @@ use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mio::net::TcpStream;
 use rfb::{Connection, Error, Event, Reason};
 
+use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::hub::Hub;
 use crate::lock;
 use crate::pump::Reader;
@@ -16,16 +17,6 @@ use crate::socket::{CLOSED, told, write};
 
 /// Bytes one session may bring before the others get their turn.
 const TURN: usize = 4 << 20;
-
-/// Deadlines, each of a whole stage.
-#[derive(Clone, Copy)]
-pub(crate) struct Timeouts {
-    pub connect: Duration,
-    pub handshake: Duration,
-    pub update: Duration,
-    pub probe_interval: Duration,
-    pub probe_deadline: Duration,
-}
 
 /// Which branch of the error tree in vnc/errors.py ended a session.
 pub(crate) type Failure = (&'static str, String);
@@ -44,15 +35,6 @@ pub(crate) struct Counters {
     pub bytes: AtomicU64,
 }
 
-/// What only the reader thread looks at.
-struct Clock {
-    connected: bool,
-    since: Instant,
-    heard: Instant,
-    probed: Option<Instant>,
-    update: Option<Instant>,
-}
-
 pub(crate) struct Shared {
     pub id: u64,
     pub token: usize,
@@ -60,6 +42,10 @@ pub(crate) struct Shared {
     pub counters: Counters,
     pub name: OnceLock<String>,
     pub failure: OnceLock<Failure>,
+    /// TLS is to begin, and whether the server shows a certificate in it.
+    pub certificate: OnceLock<bool>,
+    /// Whether the caller moves the bytes; else there is a stream, until the end.
+    fed: bool,
     /// Locked for reading by whoever uses the socket, for writing to close it.
     stream: RwLock<Option<TcpStream>>,
     pub connection: Mutex<Connection>,
@@ -68,7 +54,8 @@ pub(crate) struct Shared {
     outgoing_limit: usize,
     clock: Mutex<Clock>,
     timeouts: Timeouts,
-    hub: Arc<Hub>,
+    /// Not kept alive by sessions that are over: it has a descriptor.
+    hub: Weak<Hub>,
     reader: Weak<Reader>,
 }
 
@@ -82,31 +69,33 @@ pub(crate) enum Turn {
 }
 
 pub(crate) struct Opening {
-    pub id: u64,
     pub token: usize,
-    pub stream: TcpStream,
+    /// Without one the caller moves the bytes.
+    pub stream: Option<TcpStream>,
     pub connection: Connection,
     pub outgoing_limit: usize,
     pub timeouts: Timeouts,
-    pub hub: Arc<Hub>,
+    pub hub: Weak<Hub>,
     pub reader: Weak<Reader>,
 }
 
 impl Shared {
     pub fn new(opening: Opening) -> Self {
-        let now = Instant::now();
+        let fed = opening.stream.is_none();
         Self {
-            id: opening.id,
+            id: opening.token as u64,
             token: opening.token,
             noted: AtomicBool::default(),
             counters: Counters::default(),
             name: OnceLock::new(),
             failure: OnceLock::new(),
-            stream: RwLock::new(Some(opening.stream)),
+            certificate: OnceLock::new(),
+            fed,
+            stream: RwLock::new(opening.stream),
             connection: Mutex::new(opening.connection),
             outgoing: Mutex::default(),
             outgoing_limit: opening.outgoing_limit,
-            clock: Mutex::new(Clock { connected: false, since: now, heard: now, probed: None, update: None }),
+            clock: Mutex::new(Clock::new(fed)),
             timeouts: opening.timeouts,
             hub: opening.hub,
             reader: opening.reader,
@@ -126,7 +115,14 @@ impl Shared {
         if let Some(reader) = self.reader.upgrade() {
             reader.forget(self.token);
         }
-        self.hub.changed(self);
+        self.changed();
+    }
+
+    /// Have Python look at this session, if there is still somebody to tell it.
+    fn changed(self: &Arc<Self>) {
+        if let Some(hub) = self.hub.upgrade() {
+            hub.changed(self);
+        }
     }
 
     fn with_stream<T>(&self, use_it: impl FnOnce(&TcpStream) -> T) -> Option<T> {
@@ -134,7 +130,7 @@ impl Shared {
         stream.as_ref().map(use_it)
     }
 
-    fn lost(self: &Arc<Self>, text: String) {
+    pub fn lost(self: &Arc<Self>, text: String) {
         match self.name.get() {
             Some(_) => self.finish("lost", text),
             None => self.finish("connect", "connection closed during the handshake".into()),
@@ -160,7 +156,8 @@ impl Shared {
                 None => return Turn::Done,
                 Some(Ok(0)) => CLOSED.into(),
                 Some(Ok(count)) => {
-                    self.received(&mut connection, count);
+                    connection.received(count);
+                    self.digest(&mut connection);
                     left = left.saturating_sub(count);
                     if connection.error().is_some() || count < room && !closing {
                         return Turn::Done;
@@ -193,8 +190,7 @@ impl Shared {
         });
         match state {
             Some(Ok(true)) => {
-                clock.connected = true;
-                (clock.since, clock.heard) = (Instant::now(), Instant::now());
+                clock.connect();
                 true
             }
             Some(Err(error)) => {
@@ -206,9 +202,27 @@ impl Shared {
         }
     }
 
-    /// `count` bytes are in the connection's buffer.
-    fn received(self: &Arc<Self>, connection: &mut Connection, count: usize) {
-        connection.received(count);
+    /// Take bytes that the caller has read; see then what there is to send.
+    pub fn receive(self: &Arc<Self>, bytes: &[u8]) {
+        let mut connection = lock(&self.connection);
+        connection.receive(bytes);
+        self.digest(&mut connection);
+    }
+
+    /// The caller has begun TLS.
+    pub fn secured(self: &Arc<Self>) {
+        let mut connection = lock(&self.connection);
+        connection.secured();
+        self.digest(&mut connection);
+    }
+
+    /// What the caller is to write.
+    pub fn data_to_send(&self) -> Vec<u8> {
+        std::mem::take(&mut *lock(&self.outgoing))
+    }
+
+    /// The connection has received something: answer, and tell.
+    fn digest(self: &Arc<Self>, connection: &mut Connection) {
         let answer = connection.data_to_send();
         if !answer.is_empty() {
             self.send(&answer);
@@ -221,17 +235,12 @@ impl Shared {
         if counters.generation.swap(connection.generation(), Relaxed) != connection.generation() {
             news = true;
         }
-        let now = Instant::now();
-        {
-            let mut clock = lock(&self.clock);
-            (clock.heard, clock.probed) = (now, None);
-            clock.update = if connection.in_update() { clock.update.or(Some(now)) } else { None };
-        }
+        lock(&self.clock).hear(connection.in_update());
         counters.frames.store(connection.frames(), Release);
         if let Some(error) = connection.error() {
             self.finish(kind(error), error.to_string());
         } else if news {
-            self.hub.changed(self);
+            self.changed();
         }
     }
 
@@ -252,6 +261,10 @@ impl Shared {
                 counters.bytes.fetch_add(totals.bytes, Relaxed);
                 counters.frame_time.store(monotonic().to_bits(), Relaxed);
             }
+            Event::StartTls { certificate } => {
+                // It is set once: a connection has one handshake.
+                let _ = self.certificate.set(certificate);
+            }
             Event::Cursor(_) | Event::Bell => return false,
         }
         true
@@ -260,11 +273,14 @@ impl Shared {
     /// Write whole messages: now, as far as the socket takes them, the rest when it takes more.
     pub fn send(self: &Arc<Self>, message: &[u8]) {
         let mut outgoing = lock(&self.outgoing);
-        if message.is_empty() && outgoing.is_empty() {
+        if message.is_empty() && outgoing.is_empty() || self.failure.get().is_some() {
             return;
         }
         let mut written = 0;
-        let result = if outgoing.is_empty() {
+        let result = if self.fed {
+            outgoing.extend(message);
+            Some(Ok(()))
+        } else if outgoing.is_empty() {
             let result = self.with_stream(|stream| write(stream, message, &mut written));
             outgoing.extend(&message[written..]);
             result
@@ -281,41 +297,22 @@ impl Shared {
             Some(Ok(())) if waiting > self.outgoing_limit => {
                 self.lost(format!("the server does not read; {waiting} bytes are waiting for it"));
             }
+            _ if self.fed => self.changed(),
             _ => {}
         }
     }
 
     /// Hold the session against its deadlines.
     pub fn tick(self: &Arc<Self>, now: Instant) {
-        let (limits, ready) = (self.timeouts, self.name.get().is_some());
-        let mut clock = lock(&self.clock);
-        let age = |since: Instant| now.saturating_duration_since(since);
-        let late = if !clock.connected {
-            (age(clock.since) > limits.connect).then_some(("connect", limits.connect, "no connection within"))
-        } else if !ready {
-            (age(clock.since) > limits.handshake).then_some((
-                "connect",
-                limits.handshake,
-                "no end of the handshake within",
-            ))
-        } else if clock.update.is_some_and(|since| age(since) > limits.update) {
-            Some(("lost", limits.update, "message 0 unfinished after"))
-        } else {
-            let silent = clock.probed.is_some_and(|since| age(since) > limits.probe_deadline);
-            silent.then_some(("lost", limits.probe_deadline, "no answer to a probe within"))
-        };
-        let probe = ready && clock.probed.is_none() && age(clock.heard) > limits.probe_interval;
-        if probe {
-            clock.probed = Some(now);
-        }
-        drop(clock);
-        if let Some((kind, limit, what)) = late {
-            let seconds = (limit.as_secs_f64() * 1000.0).round() / 1000.0;
-            self.finish(kind, format!("{what} {seconds} s"));
-        } else if probe {
-            let mut connection = lock(&self.connection);
-            connection.probe();
-            self.send(&connection.data_to_send());
+        let verdict = lock(&self.clock).check(&self.timeouts, self.name.get().is_some(), now);
+        match verdict {
+            Verdict::Fine => {}
+            Verdict::Late((kind, text)) => self.finish(kind, text),
+            Verdict::Probe => {
+                let mut connection = lock(&self.connection);
+                connection.probe();
+                self.send(&connection.data_to_send());
+            }
         }
     }
 }

@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 use crate::buffer::Buffer;
 use crate::client;
 use crate::decoders::Registry;
-use crate::encodings;
+use crate::encodings::default_encodings;
 use crate::error::Error;
 use crate::flow::Flow;
 use crate::framebuffer::Framebuffer;
 
-use crate::handshake::{Handshake, ServerInit, Step};
+use crate::handshake::{Credentials, Handshake, ServerInit, Step};
 use crate::limits::Limits;
 use crate::messages::{begin_update, colour_map, cut_text, fence};
 use crate::update::{Cursor, Drawn, Totals, Update};
@@ -24,8 +24,8 @@ use crate::wire::Bytes;
 /// What a connection is to do.
 #[derive(Clone)]
 pub struct Config {
-    /// With one, a server that asks for none is refused.
-    pub password: Option<Vec<u8>>,
+    /// Who we are, and whether in secret.
+    pub credentials: Credentials,
     /// What to ask for, best first; see `default_encodings`.
     pub encodings: Vec<i32>,
     /// Bounds on the server.
@@ -34,36 +34,22 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { password: None, encodings: default_encodings(), limits: Limits::default() }
+        Self {
+            credentials: Credentials::default(),
+            encodings: default_encodings(),
+            limits: Limits::default(),
+        }
     }
-}
-
-/// Lossless, with all that saves round trips.
-#[must_use]
-pub fn default_encodings() -> Vec<i32> {
-    use encodings::{
-        CONTINUOUS_UPDATES, COPY_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, HEXTILE, LAST_RECT, RAW,
-        RRE, TIGHT, ZLIB, ZRLE,
-    };
-    vec![
-        TIGHT,
-        ZRLE,
-        HEXTILE,
-        ZLIB,
-        RRE,
-        COPY_RECT,
-        RAW,
-        LAST_RECT,
-        DESKTOP_SIZE,
-        EXTENDED_DESKTOP_SIZE,
-        FENCE,
-        CONTINUOUS_UPDATES,
-    ]
 }
 
 /// What has happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// TLS is to begin on the bytes of both directions; see `Connection::secured`.
+    StartTls {
+        /// Whether the server shows a certificate in it.
+        certificate: bool,
+    },
     /// The handshake is over.
     Ready(ServerInit),
     /// An update that drew something is finished.
@@ -105,7 +91,7 @@ impl Connection {
     #[must_use]
     pub fn new(config: Config) -> Self {
         Self {
-            state: State::Handshake(Handshake::new(config.password.clone())),
+            state: State::Handshake(Handshake::new(config.credentials.clone())),
             config,
             buffer: Buffer::default(),
             out: Vec::new(),
@@ -136,6 +122,13 @@ impl Connection {
         if !matches!(self.state, State::Failed(_)) {
             self.buffer.filled(count);
             self.advance();
+        }
+    }
+
+    /// TLS has begun: what comes from now on was encrypted, and `data_to_send` will be.
+    pub fn secured(&mut self) {
+        if let State::Handshake(handshake) = &mut self.state {
+            handshake.secured(&mut self.out);
         }
     }
 
@@ -228,6 +221,10 @@ impl Connection {
         let (used, go_on) = match step {
             Step::More => (0, false),
             Step::Used(used) => (used, true),
+            Step::Tls(used, certificate) => {
+                self.events.push_back(Event::StartTls { certificate });
+                (used, true)
+            }
             Step::Done(used, init) => {
                 self.buffer.consume(used);
                 self.ready(init);

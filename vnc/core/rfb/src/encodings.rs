@@ -41,3 +41,22 @@ pub const fn quality(level: u8) -> i32 {
 pub const fn compression(level: u8) -> i32 {
     -256 + if level > 9 { 9 } else { level as i32 }
 }
+
+/// Lossless, with all that saves round trips.
+#[must_use]
+pub fn default_encodings() -> Vec<i32> {
+    vec![
+        TIGHT,
+        ZRLE,
+        HEXTILE,
+        ZLIB,
+        RRE,
+        COPY_RECT,
+        RAW,
+        LAST_RECT,
+        DESKTOP_SIZE,
+        EXTENDED_DESKTOP_SIZE,
+        FENCE,
+        CONTINUOUS_UPDATES,
+    ]
+}

@@ -3,17 +3,31 @@
 //! ```text
 //! Greeting ─ 3.3 ──→ Type ─────────────┐
 //!    └────── 3.7+ ─→ Types ┬ None ─────┤ (3.8: SecurityResult)
-//!                          └ VncAuth → Challenge → SecurityResult → Init → done
+//!                          ├ VncAuth → Challenge → SecurityResult → Init → done
+//!                          └ VeNCrypt → Tls ┬ None, Plain ─┘
+//!                                           └ Vnc → Challenge
 //! any refusal → Reason → error
 //! ```
 
 use crate::auth;
 use crate::error::{Error, clean_text};
 use crate::limits::{HARD_SIDE, Limits};
+use crate::vencrypt::{self, Login, Tls};
 use crate::wire::Bytes;
 
 const NONE: u8 = 1;
 const VNC_AUTH: u8 = 2;
+
+/// What we have to say for ourselves, and what we ask of the server.
+#[derive(Clone, Default)]
+pub struct Credentials {
+    /// With one, which goes over TLS only, `VeNCrypt`'s Plain is the login.
+    pub username: Option<Vec<u8>>,
+    /// With one, a server that asks for none is refused.
+    pub password: Option<Vec<u8>>,
+    /// With it, a server that does not offer it is refused.
+    pub tls: Tls,
+}
 
 /// What the server says about its screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +52,9 @@ enum State {
     Greeting,
     Type,
     Types,
+    VeNCrypt(vencrypt::State),
+    /// Until the caller has begun TLS.
+    Tls,
     Challenge,
     SecurityResult,
     Reason(Refusal),
@@ -55,18 +72,20 @@ pub(crate) enum Step {
     More,
     /// So many bytes are done with; go on.
     Used(usize),
+    /// As `Used`, and TLS is to begin: whether the server shows a certificate.
+    Tls(usize, bool),
     Done(usize, ServerInit),
 }
 
 pub(crate) struct Handshake {
     state: State,
     version: Version,
-    password: Option<Vec<u8>>,
+    credentials: Credentials,
 }
 
 impl Handshake {
-    pub const fn new(password: Option<Vec<u8>>) -> Self {
-        Self { state: State::Greeting, version: Version::V38, password }
+    pub const fn new(credentials: Credentials) -> Self {
+        Self { state: State::Greeting, version: Version::V38, credentials }
     }
 
     /// Deal with the message that begins `input`.
@@ -76,6 +95,21 @@ impl Handshake {
             State::Greeting => self.greeting(input, &mut bytes, out)?,
             State::Type => self.security_type(&mut bytes, out)?,
             State::Types => self.security_types(&mut bytes, out)?,
+            State::VeNCrypt(state) => {
+                match state.step(&mut bytes, out, self.credentials.tls, self.login())? {
+                    vencrypt::Step::More => None,
+                    vencrypt::Step::Next(state) => Some(State::VeNCrypt(state)),
+                    vencrypt::Step::Tls { certificate } => {
+                        self.state = State::Tls;
+                        return Ok(Step::Tls(bytes.offset(), certificate));
+                    }
+                }
+            }
+            // The server of TLS speaks second: whoever said this wants it taken for a part of what TLS protects.
+            State::Tls if !input.is_empty() => {
+                return Err(Error::Protocol("bytes in the clear where TLS begins".into()));
+            }
+            State::Tls => None,
             State::Challenge => self.challenge(&mut bytes, out),
             State::SecurityResult => self.security_result(&mut bytes, out)?,
             State::Reason(refusal) => refused(refusal, &mut bytes, limits)?,
@@ -146,11 +180,16 @@ impl Handshake {
         Ok(Some(self.begin(chosen, out)))
     }
 
-    /// The policy: with a password only `VncAuth` will do, without one only None can be done.
+    /// The policy: with TLS only `VeNCrypt` will do, else with a password only `VncAuth`, without one only None.
     fn choose(&self, offered: &[u8]) -> Result<u8, Error> {
-        let (wanted, missing) = match self.password {
-            Some(_) => (VNC_AUTH, "a password is configured, but the server does not ask for one"),
-            None => (NONE, "the server asks for credentials, and none are configured"),
+        let (wanted, missing) = match (self.credentials.tls, &self.credentials.password) {
+            (Tls::Certificate | Tls::Anonymous, _) => {
+                (vencrypt::SECURITY_TYPE, "TLS is configured, but the server does not offer it")
+            }
+            (Tls::Off, Some(_)) => {
+                (VNC_AUTH, "a password is configured, but the server does not ask for one")
+            }
+            (Tls::Off, None) => (NONE, "the server asks for credentials, and none are configured"),
         };
         if offered.contains(&wanted) {
             return Ok(wanted);
@@ -158,9 +197,34 @@ impl Handshake {
         Err(Error::Policy(format!("{missing} (security types {offered:?})")))
     }
 
+    const fn login(&self) -> Login {
+        match (&self.credentials.username, &self.credentials.password) {
+            (Some(_), _) => Login::Plain,
+            (None, Some(_)) => Login::Vnc,
+            (None, None) => Login::None,
+        }
+    }
+
+    /// TLS has begun; no effect where it was not to.
+    pub fn secured(&mut self, out: &mut Vec<u8>) {
+        if !matches!(self.state, State::Tls) {
+            return;
+        }
+        let password = self.credentials.password.as_deref().unwrap_or_default();
+        self.state = match self.login() {
+            Login::Vnc => State::Challenge,
+            Login::None => State::SecurityResult,
+            Login::Plain => {
+                vencrypt::plain(self.credentials.username.as_deref().unwrap_or_default(), password, out);
+                State::SecurityResult
+            }
+        };
+    }
+
     fn begin(&self, security_type: u8, out: &mut Vec<u8>) -> State {
         match (security_type, self.version) {
             (VNC_AUTH, _) => State::Challenge,
+            (vencrypt::SECURITY_TYPE, _) => State::VeNCrypt(vencrypt::State::Version),
             (_, Version::V38) => State::SecurityResult,
             _ => client_init(out),
         }
@@ -169,7 +233,7 @@ impl Handshake {
     // RFC 6143 7.2.2
     fn challenge(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Option<State> {
         let challenge = bytes.array::<16>()?;
-        out.extend(auth::response(self.password.as_deref().unwrap_or_default(), challenge));
+        out.extend(auth::response(self.credentials.password.as_deref().unwrap_or_default(), challenge));
         Some(State::SecurityResult)
     }
 

@@ -23,12 +23,15 @@ mod limits;
 mod messages;
 mod pixels;
 mod update;
+mod vencrypt;
 mod wire;
 
-pub use connection::{Config, Connection, Event, default_encodings};
+pub use connection::{Config, Connection, Event};
+pub use encodings::default_encodings;
 pub use error::{Error, Reason};
 pub use framebuffer::Framebuffer;
 pub use geometry::Rect;
-pub use handshake::ServerInit;
+pub use handshake::{Credentials, ServerInit};
 pub use limits::{HARD_SIDE, Limits};
 pub use update::{Cursor, Totals};
+pub use vencrypt::Tls;

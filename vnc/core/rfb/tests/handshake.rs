@@ -3,10 +3,12 @@
 mod common;
 
 use common::server_init;
-use rfb::{Config, Connection, Error, Event};
+use rfb::{Config, Connection, Credentials, Error, Event};
 
 fn connection(password: Option<&str>) -> Connection {
-    Connection::new(Config { password: password.map(|text| text.as_bytes().to_vec()), ..Config::default() })
+    let credentials =
+        Credentials { password: password.map(|text| text.as_bytes().to_vec()), ..Credentials::default() };
+    Connection::new(Config { credentials, ..Config::default() })
 }
 
 /// Feed `bytes` one by one, then say what was answered.

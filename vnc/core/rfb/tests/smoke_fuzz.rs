@@ -13,6 +13,9 @@ const STREAMS: [&[u8]; 4] = [
     include_bytes!("vectors/zrle.rfb"),
     include_bytes!("vectors/hextile.rfb"),
 ];
+/// Two sub-types, `X509Vnc` with a refusal inside it.
+const VENCRYPT: &[u8] =
+    b"RFB 003.008\n\x02\x02\x13\0\x02\0\x02\0\0\x01\x04\0\0\x01\x05\x01challenge-16-byt\0\0\0\x01\0\0\0\x02no";
 const ROUNDS: u64 = 3000;
 
 /// Xorshift: the same numbers every time.
@@ -52,6 +55,9 @@ fn handshakes() {
         let head = numbers.below(256) as u8;
         let greeting = numbers.mutated(&STREAMS[0][..60], 200);
         handshake(&[&[head], &STREAMS[0][..numbers.below(40)], &greeting].concat());
+        let agreed = numbers.mutated(VENCRYPT, 200);
+        handshake(&[&[head | 2], &VENCRYPT[..numbers.below(VENCRYPT.len())], &agreed].concat());
+        handshake(&[&[head | 2], &agreed[..]].concat());
     }
 }
 

@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use rfb::{Config, Connection, Limits, encodings};
+use rfb::{Config, Connection, Credentials, Event, Limits, Tls, encodings};
 
 /// No bytes a server sends may make a connection with `limits()` hold more than this.
 ///
@@ -105,13 +105,23 @@ fn established() -> Connection {
     connection
 }
 
-/// A server from its first byte on. The first byte of `data` says: password or none, size of the pieces.
+/// A server from its first byte on. The first byte of `data` says: password, TLS, user name, size of the pieces.
 pub fn handshake(data: &[u8]) {
     let Some((&head, rest)) = data.split_first() else { return };
     held_to_limits(|| {
-        let password = (head & 1 != 0).then(|| b"secret".to_vec());
-        let mut connection = Connection::new(Config { password, limits: limits(), ..Config::default() });
-        feed(&mut connection, rest, 1 + usize::from(head >> 1));
+        let text = |bit: u8| (head & bit != 0).then(|| b"secret".to_vec());
+        let tls = if head & 2 == 0 { Tls::Off } else { Tls::Anonymous };
+        let credentials = Credentials { username: text(4), password: text(1), tls };
+        let mut connection = Connection::new(Config { credentials, limits: limits(), ..Config::default() });
+        for part in rest.chunks(1 + usize::from(head >> 3)) {
+            connection.receive(part);
+            while let Some(event) = connection.next_event() {
+                if matches!(event, Event::StartTls { .. }) {
+                    connection.secured();
+                }
+            }
+            serve(&mut connection);
+        }
     });
 }
 

@@ -1,0 +1,90 @@
+"""An authority of the test's own, and certificates by it."""
+
+from __future__ import annotations
+
+import datetime
+import ipaddress
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+DAY = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A certificate and its key, as PEM files."""
+
+    certificate: Path
+    key: Path
+
+    @property
+    def fingerprint(self) -> bytes:
+        return x509.load_pem_x509_certificate(self.certificate.read_bytes()).fingerprint(hashes.SHA256())
+
+    def context(self) -> ssl.SSLContext:
+        """For a server that shows this certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
+
+class Authority:
+    """Signs what it is asked to sign; `certificate` is the file to trust."""
+
+    def __init__(self, directory: Path, name: str = "authority") -> None:
+        self._directory = directory
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = _name(name)
+        signed = _builder(self._name, self._key.public_key(), self._name)
+        signed = signed.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        self.certificate = directory / f"{name}.pem"
+        self.certificate.write_bytes(_pem(signed.sign(self._key, hashes.SHA256())))
+
+    def identity(self, *hosts: str, days: int = 2) -> Identity:
+        """A certificate for these names and addresses, valid from yesterday for some days."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = _builder(_name("server"), key.public_key(), self._name, days)
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName([_general(host) for host in hosts]), False
+        )
+        stem = f"server{len(list(self._directory.iterdir()))}"
+        files = Identity(self._directory / f"{stem}.pem", self._directory / f"{stem}.key")
+        files.certificate.write_bytes(_pem(builder.sign(self._key, hashes.SHA256())))
+        files.key.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        return files
+
+
+def _builder(
+    subject: x509.Name, key: ec.EllipticCurvePublicKey, issuer: x509.Name, days: int = 2
+) -> x509.CertificateBuilder:
+    begin = datetime.datetime.now(datetime.UTC) - DAY
+    return x509.CertificateBuilder(
+        issuer, subject, key, x509.random_serial_number(), begin, begin + days * DAY
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+def _general(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _pem(certificate: x509.Certificate) -> bytes:
+    return certificate.public_bytes(serialization.Encoding.PEM)

@@ -1,0 +1,84 @@
+"""What shows over TLS that a VNC server is the one that was meant."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+from vnc.errors import AuthError
+
+_ANONYMOUS = "ADH:AECDH:!eNULL:@SECLEVEL=0"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True, slots=True)
+class TLS:
+    """Encryption, by VeNCrypt; the server's certificate must be of a known authority and for its host, unless ...
+
+    At most one of these is set.
+
+    Raises:
+        ValueError: more than one is, or the fingerprint has not 32 bytes.
+    """
+
+    ca_file: Path | None = None
+    """... these authorities (PEM) are trusted instead of the system's."""
+    fingerprint: bytes | None = None
+    """... it must have this SHA-256 fingerprint, whoever signed it and for whichever host."""
+    insecure: bool = False
+    """... any will do, or none (VeNCrypt's TLS* sub-types): nobody can listen, but anybody can be the server."""
+
+    def __post_init__(self) -> None:
+        if (self.ca_file is not None) + (self.fingerprint is not None) + self.insecure > 1:
+            raise ValueError("of ca_file, fingerprint and insecure only one makes sense")
+        if self.fingerprint is not None and len(self.fingerprint) != _DIGEST_BYTES:
+            raise ValueError(f"a fingerprint of {len(self.fingerprint)} bytes; SHA-256 has {_DIGEST_BYTES}")
+
+    def context(self, *, certificate: bool = True) -> ssl.SSLContext:
+        """Return what Python's ssl needs to know.
+
+        Args:
+            certificate: whether the server shows one; TLS 1.3 has no sessions without.
+
+        Raises:
+            AuthError: the authorities cannot be read, or this Python's ssl does nothing without a certificate.
+        """
+        if not certificate:
+            return _anonymous()
+        try:
+            context = ssl.create_default_context(cafile=self.ca_file)
+        except OSError as error:  # ssl.SSLError is one
+            raise AuthError(f"no certificates of authorities in {self.ca_file}: {error}") from error
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        if self.fingerprint is not None or self.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+    def check(self, certificate: bytes | None) -> None:
+        """Hold the certificate (DER) of a finished TLS handshake against the fingerprint.
+
+        Raises:
+            AuthError: it has another.
+        """
+        if self.fingerprint is None:
+            return
+        found = hashlib.sha256(certificate or b"").digest()
+        if found != self.fingerprint:
+            raise AuthError(
+                f"the server's certificate has the fingerprint {found.hex(':')}, which is not the pinned one"
+            )
+
+
+def _anonymous() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.set_ciphers(_ANONYMOUS)
+    except ssl.SSLError as error:
+        raise AuthError(f"{ssl.OPENSSL_VERSION} has no TLS without a certificate") from error
+    return context
