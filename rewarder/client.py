@@ -36,6 +36,7 @@ from rewarder.errors import (
 )
 from rewarder.messages import MAX_FRAME, Envelope, ReplyPing
 from rewarder.protocol import ClientSession, close_reason
+from rewarder.upgrade import LOCKSTEP, ask_for, offered
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
 logger = logging.getLogger(__name__)
@@ -110,6 +111,7 @@ class RewarderClient:
         buffer: RewardBuffer,
         on_message: Callable[[Envelope], None] | None = None,
         observer: bool = False,
+        lockstep: bool = False,
         timeouts: RewarderTimeouts | None = None,
         label: str = "",
     ) -> RewarderClient:
@@ -121,6 +123,7 @@ class RewarderClient:
                 of this one: only the owner can say why in the same breath.
             on_message: called on the loop's thread after each message, when the buffer knows it already.
             observer: only listen.
+            lockstep: ask that time pass by `step` only; whether it does is in `capabilities`.
             timeouts: deadlines of opening, liveness and close.
             label: what the logs call this remote; its address by default.
 
@@ -128,7 +131,7 @@ class RewarderClient:
             ConnectError: nobody there, or no rewarder; `AuthError`: the password is refused.
         """
         timeouts = timeouts or RewarderTimeouts()
-        websocket = await _open(address, observer, timeouts)
+        websocket = await _open(address, observer, lockstep, timeouts)
         session = ClientSession(buffer, label or str(address))
         return cls(websocket, session, on_message=on_message, timeouts=timeouts)
 
@@ -153,9 +156,21 @@ class RewarderClient:
         response = self._websocket.response
         return None if response is None else peer_version(response.headers.get("Server"))
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What the rewarder can do beyond v0: names of `rewarder.upgrade`."""
+        response = self._websocket.response
+        return frozenset() if response is None else offered(response.headers)
+
     def reset(self, env_id: str | None, seed: int | None = None, fps: float | None = None) -> int:
         """Send `v0.env.reset`; return its message id. On a connection that is over: no effect."""
         message_id = self._session.reset(env_id, seed, fps, time.time())
+        self._flush()
+        return message_id
+
+    def step(self, events: Sequence[Sequence[object]]) -> int:
+        """Send `v1.env.step`; return its message id. On a connection that is over: no effect."""
+        message_id = self._session.step(events, time.time())
         self._flush()
         return message_id
 
@@ -249,8 +264,12 @@ def _closed_by_peer(code: int, reason: str) -> RewarderError:
     return PeerLost(ENDED_BY_PEER if code == 1005 else code, reason)
 
 
-async def _open(address: RewarderAddress, observer: bool, timeouts: RewarderTimeouts) -> ClientConnection:
+async def _open(
+    address: RewarderAddress, observer: bool, lockstep: bool, timeouts: RewarderTimeouts
+) -> ClientConnection:
     headers = {"openai-observer": "true" if observer else "false"}
+    if lockstep:
+        headers.update([ask_for(LOCKSTEP)])
     if address.password is not None:
         headers["authorization"] = authorization(address.password)
     try:

@@ -35,16 +35,22 @@ class Runtime:
     env_ids: Sequence[str] = ()
     """What a client may ask for; the first is played when nobody asks."""
     fps: float = 60
+    """Ticks per second. A client may ask for others: this is then set before `reset`."""
     width: int = 0
     height: int = 0
     display: bool = False
     """True if the screen is an X display with a VNC server of its own: no frames go out, no events come in."""
+    lockstep: bool = False
+    """True if time passes in `tick` only, and by 1 / fps seconds each: clients may then step it one by one."""
 
     def open(self) -> None:
         """Get ready, before anything listens; the last moment to set `fps`, `width` and `height`."""
 
     def reset(self, env_id: str, seed: int | None) -> Tick | None:
-        """Begin an episode; return its first frame. Keys held before are no longer held."""
+        """Begin an episode; return its first frame. Keys held before are no longer held.
+
+        Without a seed an episode should follow from the last seed given, as in Gymnasium.
+        """
         raise NotImplementedError
 
     def tick(self, events: Sequence[Event]) -> Tick:

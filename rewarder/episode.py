@@ -291,6 +291,12 @@ class RewardBuffer:
         with self._lock:
             return self._running()
 
+    @property
+    def is_between(self) -> bool:
+        """Whether an episode is over, the next is not announced yet, and no reset is awaited."""
+        with self._lock:
+            return not self._masked and self._current is None and self._newest is not None
+
     def begin_reset(self) -> None:
         """Drop what is there and mask: nothing is poppable until a reset sent after this call is answered."""
         with self._lock:

@@ -1,4 +1,4 @@
-"""Every message of the v0 protocol as a struct: a tolerant reader and a strict writer.
+"""Every message of the rewarder protocol as a struct: a tolerant reader and a strict writer.
 
     {"method": "v0.env.text",
      "headers": {"message_id": 15, "sent_at": 1479493678.19, "episode_id": "7"},
@@ -93,10 +93,24 @@ class ReplyError(Message, frozen=True):
     message: str | None = ""
 
 
-class ReplyReset(Message, frozen=True):
-    """Server: the reset is complete; the header names the episode it led to."""
+class ReplyReset(Message, frozen=True, omit_defaults=True):
+    """Server: the reset is complete; the header names the episode it led to.
+
+    `checksum`, for a lock-step client, is that of the screen; see `ReplyStep`.
+    """
 
     method: ClassVar[str] = "v0.reply.env.reset"
+    checksum: int | None = None
+
+
+class ReplyStep(Message, frozen=True):
+    """Server, in lock-step: the step is over, all that it brought has been sent; the header names the episode.
+
+    `checksum` is the CRC-32 of the screen's pixels now, row by row, R G B; null where the remote does not draw them.
+    """
+
+    method: ClassVar[str] = "v1.reply.env.step"
+    checksum: int | None = None
 
 
 class ReplyPing(Message, frozen=True):
@@ -128,6 +142,16 @@ class Action(Message, frozen=True):
     action: list[Any] | None = None
 
 
+class Step(Message, frozen=True):
+    """Client, in lock-step: live for one tick with this input, or begin the next episode if this one is over.
+
+    `events` are `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`.
+    """
+
+    method: ClassVar[str] = "v1.env.step"
+    events: list[Any] | None = None
+
+
 class UnknownMessage(msgspec.Struct, frozen=True):
     """A method this version does not know; to be ignored."""
 
@@ -135,9 +159,9 @@ class UnknownMessage(msgspec.Struct, frozen=True):
 
 
 SERVER_MESSAGES: tuple[type[Message], ...] = (
-    Describe, Reward, Text, Observation, ConnectionClose, ReplyError, ReplyReset, ReplyPing,
+    Describe, Reward, Text, Observation, ConnectionClose, ReplyError, ReplyReset, ReplyPing, ReplyStep,
 )  # fmt: skip
-CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action)
+CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step)
 
 
 class Envelope(msgspec.Struct, frozen=True):

@@ -29,13 +29,21 @@ class Pace:
 
     def start(self, now: float) -> None:
         """An episode begins: the first tick is due one period from now."""
-        self._due = now + self._period
         self._last_rate = self.rate
         self._times.clear()
+        self.resume(now)
+
+    def resume(self, now: float) -> None:
+        """Real time goes on: the next tick is due one period from now."""
+        self._due = now + self._period
 
     def delay(self, now: float) -> float:
         """Return how long to wait for the next tick; 0 if it is late."""
         return max(self._due - now, 0.0)
+
+    def stepped(self, now: float) -> None:
+        """Count one tick, run at `now`, that had no deadline."""
+        self._times.append(now)
 
     def ticked(self, now: float) -> None:
         """Count one tick, run at `now`, and set the next deadline."""

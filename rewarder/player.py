@@ -1,16 +1,21 @@
-"""An environment played in real time: episode after episode, one tick per deadline, results to the servers."""
+"""An environment being played: episode after episode, tick after tick, results to the servers.
+
+In real time there is a tick per deadline, and a new episode begins when the last is over. For a client in lock-step
+both wait for its next `v1.env.step`, and input is what that message carries: the rewarder's channel and VNC are two,
+and nothing else would say which input came before which tick. The reply goes out after all that the tick brought, with
+the screen's checksum, by which the client knows the tick's frame from the one before.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from rewarder.environment import Runtime, Tick
 from rewarder.episode import RUNNING, EpisodeId
+from rewarder.inbox import Inbox, LockStep
 from rewarder.pacing import Pace
 from rewarder.protocol import ResetRequest
 from rewarder.server import RewarderServer
@@ -19,11 +24,8 @@ from vnc.events import Event
 from vnc.session import Frame
 
 RESETTING = "resetting"
-PENDING_RESETS = 16
-"""Resets that may wait for an earlier one; a client that asks for more is told so."""
-PENDING_EVENTS = 4096
-"""Input events (and likewise actions) of one tick; more than that in a 60th of a second is a flood, and dropped."""
-MAX_SEED = 2**63 - 1
+SLOWEST, FASTEST = 1.0, 240.0
+"""Ticks per second that a client may ask for; what is beyond is brought to these."""
 
 log = logging.getLogger(__name__)
 
@@ -35,63 +37,9 @@ class Screen(Protocol):
         """Show `frame`."""
         ...
 
-
-class Inbox:
-    """What clients sent and the environment has not seen yet. Lives on the event loop's thread."""
-
-    def __init__(self, env_ids: Sequence[str]) -> None:
-        self.resets: deque[ResetRequest] = deque()
-        self.arrived = asyncio.Event()
-        """Set while `resets` is not empty."""
-        self.refuse: Callable[[ResetRequest, str], None] = _nobody
-        """How a reset is refused; the server that reads the requests, once there is one."""
-        self._env_ids = env_ids
-        self._events: list[Event] = []
-        self._actions: list[Sequence[object]] = []
-
-    def reset(self, request: ResetRequest) -> None:
-        """Queue a reset, or refuse it."""
-        refusal = self._refusal(request)
-        if refusal is None:
-            self.resets.append(request)
-            self.arrived.set()
-        else:
-            self.refuse(request, refusal)
-
-    def take_reset(self) -> ResetRequest | None:
-        """Return the oldest waiting reset."""
-        request = self.resets.popleft() if self.resets else None
-        if not self.resets:
-            self.arrived.clear()
-        return request
-
-    def events(self, events: Sequence[Event]) -> None:
-        """Keep input for the next tick."""
-        self._events += events[: PENDING_EVENTS - len(self._events)]
-
-    def action(self, action: Sequence[object], env_id: str | None = None) -> None:
-        """Keep a `v0.agent.action` for the next tick."""
-        if len(self._actions) < PENDING_EVENTS:
-            self._actions.append(action)
-
-    def take_input(self) -> tuple[list[Event], list[Sequence[object]]]:
-        """Return the events and actions since the last call."""
-        events, self._events = self._events, []
-        actions, self._actions = self._actions, []
-        return events, actions
-
-    def _refusal(self, request: ResetRequest) -> str | None:
-        if request.env_id is not None and request.env_id not in self._env_ids:
-            return f"unknown env_id {request.env_id[:200]!r}, this remote serves {', '.join(self._env_ids)}"
-        if request.seed is not None and not 0 <= request.seed <= MAX_SEED:
-            return f"a seed is 0 to {MAX_SEED}, not {request.seed}"
-        if len(self.resets) >= PENDING_RESETS:
-            return f"{PENDING_RESETS} resets are waiting already"
-        return None
-
-
-def _nobody(request: ResetRequest, message: str) -> None:
-    raise RuntimeError("a reset was requested before there was a server")
+    def checksum(self) -> int:
+        """Return the CRC-32 of the pixels shown, row by row, R G B."""
+        ...
 
 
 class Player:
@@ -111,7 +59,8 @@ class Player:
         self._inbox = inbox
         self._rewarder = rewarder
         self._screen = screen
-        self._pace = Pace(runtime.fps)
+        self._fps = float(runtime.fps)  # its own
+        self._pace = Pace(self._fps)
         self._env_id = env_id
         self._env_state = RESETTING
         self._number = 0
@@ -124,64 +73,95 @@ class Player:
             "env_state": self._env_state,
             "episode_id": str(self._episode_id),
             "fps": float(self._runtime.fps),
+            "lockstep": self._inbox.lockstep,
             "ticks_per_second": round(self._pace.rate, 2),
             "ticks_missed": self._pace.missed,
         }
 
     async def play(self, seed: int | None = None) -> None:
         """Play until cancelled; `seed` is for the first episode. Raises what the runtime raises."""
-        first = await self._begin(None, seed)
+        over = await self._begin(None, seed)
         while True:
-            await self._episode(first)
-            request = self._inbox.take_reset()
-            self._announce(request)
-            first = await self._begin(request, request.seed if request else None)
+            await self._episode(over)
+            cue = await self._cue()
+            reset = cue if isinstance(cue, ResetRequest) else None
+            self._announce(reset)
+            over = await self._begin(cue, reset.seed if reset else None)
+
+    async def _cue(self) -> ResetRequest | LockStep | None:
+        """Wait for what begins the next episode; None: the clock."""
+        inbox = self._inbox
+        while inbox.lockstep and not inbox.has_step and not inbox.resets:
+            await inbox.wait()
+        return inbox.take_step() or inbox.take_reset()
 
     def _announce(self, request: ResetRequest | None) -> None:
         self._number += 1
-        if request is not None and request.env_id is not None:
-            self._env_id = request.env_id
+        if request is not None:
+            self._env_id = request.env_id or self._env_id
+            self._set_fps(min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._fps)
         self._describe(RESETTING)
 
-    async def _begin(self, request: ResetRequest | None, seed: int | None) -> Tick | None:
+    def _set_fps(self, fps: float) -> None:
+        if fps != self._runtime.fps:
+            self._runtime.fps = fps
+            self._pace = Pace(fps)
+
+    async def _begin(self, cue: ResetRequest | LockStep | None, seed: int | None) -> bool:
+        """Begin an episode, and answer who asked for it; return whether it is over already."""
         first = await self._worker.call(self._runtime.reset, self._env_id, seed)
         if first is not None:
             self._show(first)
-        self._inbox.take_input()  # of the time before: dropped
+        self._inbox.drop_input()
         self._describe(RUNNING)
-        if request is not None:
-            self._rewarder.reply_reset(request, self._episode_id)
-        return first
-
-    async def _episode(self, first: Tick | None) -> None:
-        """Tick until the episode is done, or a reset aborts it."""
         over = first is not None and self._publish(first)
+        self._answer(cue)
+        return over
+
+    async def _episode(self, over: bool) -> None:
+        """Tick until the episode is over, or a reset aborts it."""
         self._pace.start(time.monotonic())
-        while not over and not await self._reset_before(self._pace.delay(time.monotonic())):
-            self._pace.ticked(time.monotonic())
-            tick = await self._worker.call(self._live, *self._inbox.take_input())
+        while not over and await self._is_due():
+            step = self._inbox.take_step()
+            events, actions = self._inbox.take_input()
+            tick = await self._worker.call(self._live, step.events if step else events, actions)
             if self._inbox.resets:
+                self._inbox.drop_step(step)
                 return
             self._show(tick)
             over = self._publish(tick)
+            self._answer(step)
+
+    async def _is_due(self) -> bool:
+        """Wait for the next deadline or, in lock-step, for a step; return False if a reset came first."""
+        inbox, pace = self._inbox, self._pace
+        while not inbox.has_step:
+            if inbox.resets:
+                return False
+            if inbox.lockstep:
+                await inbox.wait()
+                pace.resume(time.monotonic())
+            elif not await inbox.wait(pace.delay(time.monotonic())):
+                pace.ticked(time.monotonic())
+                return True
+        pace.stepped(time.monotonic())
+        return True
 
     def _live(self, events: list[Event], actions: list[Sequence[object]]) -> Tick:
         for action in actions:
             self._runtime.action(action)
         return self._runtime.tick(events)
 
-    async def _reset_before(self, delay: float) -> bool:
-        """Wait for the next deadline; return True if a reset came first."""
-        try:
-            async with asyncio.timeout(delay):
-                await self._inbox.arrived.wait()
-        except TimeoutError:
-            return False
-        return True
-
     def _show(self, tick: Tick) -> None:
         if tick.frame is not None and self._screen is not None:
             self._screen.present(tick.frame)
+
+    def _answer(self, cue: ResetRequest | LockStep | None) -> None:
+        checksum = self._screen.checksum() if self._inbox.lockstep and self._screen is not None else None
+        if isinstance(cue, ResetRequest):
+            self._rewarder.reply_reset(cue, self._episode_id, checksum)
+        elif cue is not None:
+            self._rewarder.reply_step(cue.request, self._episode_id, checksum)
 
     def _publish(self, tick: Tick) -> bool:
         """Send what a tick brought; return True if it ended the episode."""

@@ -1,4 +1,4 @@
-"""The v0 protocol without I/O: what each end makes of a message, and the messages it answers with.
+"""The rewarder protocol without I/O: what each end makes of a message, and the messages it answers with.
 
 Both sessions have three verbs: `receive` a frame, ask for something to be sent, and collect it with
 `data_to_send`. Time is given, never read: `now` is monotonic seconds, `wall` unix seconds for `sent_at`.
@@ -29,8 +29,10 @@ from rewarder.messages import (
     ReplyError,
     ReplyPing,
     ReplyReset,
+    ReplyStep,
     Reset,
     Reward,
+    Step,
     Text,
     decode,
     encode,
@@ -96,6 +98,10 @@ class ClientSession(_Session):
         self._buffer.reset_sent(self._reset_id)
         return self._reset_id
 
+    def step(self, events: Sequence[Sequence[object]], wall: float) -> int:
+        """Ask for one tick with this input, in lock-step; return the message id that its answer will name."""
+        return self._send(Step(list(events)), wall)
+
     def action(self, env_id: str | None, action: Sequence[Sequence[Any]], wall: float) -> None:
         """Send input that has no VNC event."""
         self._send(Action(env_id, list(action)), wall)
@@ -129,7 +135,7 @@ class ClientSession(_Session):
             self._receive_error(envelope.headers, message.message or "no reason given")
         elif isinstance(message, ConnectionClose):
             self.closing = (message.message or "no reason given")[:1000]
-        else:
+        elif not isinstance(message, ReplyStep):
             self._note(f"method {message.method!r}")
         return envelope
 
@@ -181,6 +187,19 @@ class ResetRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class StepRequest:
+    """A client's `v1.env.step`, to be answered once."""
+
+    connection: int
+    message_id: int | None
+    events: Sequence[Sequence[Any]]
+    received_at: float
+
+
+Request = ResetRequest | StepRequest
+
+
+@dataclass(frozen=True, slots=True)
 class ActionRequest:
     """A client's `v0.agent.action`."""
 
@@ -196,7 +215,7 @@ class ServerSession(_Session):
         self.connection = connection
         self.observer = observer
 
-    def receive(self, data: str | bytes, now: float, wall: float) -> ResetRequest | ActionRequest | None:
+    def receive(self, data: str | bytes, now: float, wall: float) -> Request | ActionRequest | None:
         """Take one frame; return what the runtime has to do about it, if anything.
 
         Raises:
@@ -206,7 +225,7 @@ class ServerSession(_Session):
         message, message_id = envelope.message, envelope.headers.message_id
         if isinstance(message, Ping):
             self._send(ReplyPing(), wall, parent_message_id=message_id, parent_runtime=0.0)
-        elif not isinstance(message, (Reset, Action)):
+        elif not isinstance(message, (Reset, Action, Step)):
             self._refuse(message_id, f"unknown method {message.method!r}", wall)
         elif self.observer:
             self._refuse(message_id, "observers may only ping", wall)
@@ -214,6 +233,8 @@ class ServerSession(_Session):
             return ResetRequest(
                 self.connection, message_id, message.env_id, message.seed, _positive(message.fps), now
             )
+        elif isinstance(message, Step):
+            return StepRequest(self.connection, message_id, _events(message.events), now)
         else:
             return ActionRequest(message.env_id, _events(message.action))
         return None
@@ -222,18 +243,41 @@ class ServerSession(_Session):
         """Send a message about an episode."""
         self._send(message, wall, episode_id=episode_id)
 
-    def reply_reset(self, request: ResetRequest, episode_id: EpisodeId, now: float, wall: float) -> None:
+    def reply_reset(
+        self,
+        request: ResetRequest,
+        episode_id: EpisodeId,
+        now: float,
+        wall: float,
+        checksum: int | None = None,
+    ) -> None:
         """Answer a reset: it is complete and led to this episode."""
+        self._reply(ReplyReset(checksum), request, episode_id, now, wall)
+
+    def reply_step(
+        self,
+        request: StepRequest,
+        episode_id: EpisodeId,
+        now: float,
+        wall: float,
+        checksum: int | None = None,
+    ) -> None:
+        """Answer a step: the tick is over, or it led to this episode."""
+        self._reply(ReplyStep(checksum), request, episode_id, now, wall)
+
+    def _reply(
+        self, message: Message, request: Request, episode_id: EpisodeId, now: float, wall: float
+    ) -> None:
         self._send(
-            ReplyReset(),
+            message,
             wall,
             episode_id=episode_id,
             parent_message_id=request.message_id,
             parent_runtime=now - request.received_at,
         )
 
-    def reply_error(self, request: ResetRequest, message: str, now: float, wall: float) -> None:
-        """Answer a reset: it failed."""
+    def reply_error(self, request: Request, message: str, now: float, wall: float) -> None:
+        """Answer a request: it failed."""
         self._send(
             ReplyError(message),
             wall,

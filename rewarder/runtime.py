@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from rewarder.environment import Runtime, Tick
+from rewarder.inbox import Inbox
 from rewarder.lifetime import until_stopped
-from rewarder.player import Inbox, Player
+from rewarder.player import Player
 from rewarder.server import RewarderServer
 from rewarder.version import VERSION
 from rewarder.viewer import Viewer, ViewerTokens
@@ -118,6 +119,8 @@ async def serve(
             password=password,
             on_reset=inbox.reset,
             on_action=inbox.action,
+            on_step=inbox.step if runtime.lockstep else None,
+            on_lockstep=inbox.set_lockstep if runtime.lockstep else None,
             health=lambda: {
                 **player.health(),
                 "vnc_clients": vnc.clients if vnc else None,

@@ -10,11 +10,11 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -28,7 +28,29 @@ from rewarder.auth import Authenticator, same_origin, wire_logger
 from rewarder.episode import EpisodeId
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
 from rewarder.messages import MAX_FRAME, Describe, Message, Observation, Text
-from rewarder.protocol import ActionRequest, ResetRequest, ServerSession, checked_reward, close_reason
+from rewarder.protocol import (
+    ActionRequest,
+    ResetRequest,
+    ServerSession,
+    StepRequest,
+    checked_reward,
+    close_reason,
+)
+from rewarder.protocol import (
+    Request as ClientRequest,
+)
+from rewarder.upgrade import (
+    LOCKSTEP,
+    Site,
+    asks_for_lockstep,
+    is_observer,
+    offer,
+    peer_address,
+    peer_label,
+    refused,
+    request_path,
+    tracked,
+)
 from rewarder.version import PRODUCT_TOKEN
 
 __all__ = ["ResetRequest", "RewarderServer", "ServerLimits", "Site"]
@@ -50,29 +72,11 @@ class ServerLimits:
     close_timeout: float = 2.0
 
 
-class Site(Protocol):
-    """Pages and WebSockets beside the rewarder's own, all of them below one path."""
-
-    @property
-    def prefix(self) -> str:
-        """The path, `/` at both ends."""
-        ...
-
-    async def respond(
-        self, websocket: ServerConnection, request: Request, admit: Callable[[], Awaitable[HTTPStatus]]
-    ) -> Response | None:
-        """Answer a request; None lets it become a WebSocket. `admit` checks it as a rewarder connection."""
-        ...
-
-    async def serve(self, websocket: ServerConnection) -> None:
-        """Talk to a WebSocket that `respond` let in."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Peer:
     websocket: ServerConnection
     session: ServerSession
+    lockstep: bool
 
 
 class RewarderServer:
@@ -84,6 +88,8 @@ class RewarderServer:
         password: str | None,
         on_reset: Callable[[ResetRequest], None],
         on_action: Callable[[Sequence[Sequence[Any]], str | None], None] | None = None,
+        on_step: Callable[[StepRequest], None] | None = None,
+        on_lockstep: Callable[[bool], None] | None = None,
         health: Callable[[], Mapping[str, object]] | None = None,
         idle_timeout: float | None = None,
         limits: ServerLimits | None = None,
@@ -92,6 +98,8 @@ class RewarderServer:
     ) -> None:
         self._on_reset = on_reset
         self._on_action = on_action
+        self._on_step, self._on_lockstep = on_step, on_lockstep
+        self._capabilities = (LOCKSTEP,) if on_step is not None else ()
         self._health = health
         self._idle_timeout = idle_timeout
         self._limits = limits or ServerLimits()
@@ -118,7 +126,8 @@ class RewarderServer:
             host,
             port,
             process_request=self._process_request,
-            create_connection=_tracked(self._websockets),
+            process_response=self._process_response,
+            create_connection=tracked(self._websockets),
             server_header=PRODUCT_TOKEN,
             compression=None,
             max_size=MAX_FRAME,
@@ -174,15 +183,22 @@ class RewarderServer:
         """Tell everybody an observation other than pixels; any JSON."""
         self._publish(episode_id, Observation(observation))
 
-    def reply_reset(self, request: ResetRequest, episode_id: EpisodeId) -> None:
+    def reply_reset(self, request: ResetRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
         """Answer a reset, to the client that asked if it is still there."""
         peer = self._peers.get(request.connection)
         if peer is not None:
-            peer.session.reply_reset(request, episode_id, time.monotonic(), time.time())
+            peer.session.reply_reset(request, episode_id, time.monotonic(), time.time(), checksum)
             self._flush(peer)
 
-    def reply_error(self, request: ResetRequest, message: str) -> None:
-        """Refuse a reset, to the client that asked if it is still there."""
+    def reply_step(self, request: StepRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
+        """Answer a step, to the client that asked if it is still there."""
+        peer = self._peers.get(request.connection)
+        if peer is not None:
+            peer.session.reply_step(request, episode_id, time.monotonic(), time.time(), checksum)
+            self._flush(peer)
+
+    def reply_error(self, request: ClientRequest, message: str) -> None:
+        """Refuse a request, to the client that asked if it is still there."""
         peer = self._peers.get(request.connection)
         if peer is not None:
             peer.session.reply_error(request, message, time.monotonic(), time.time())
@@ -227,9 +243,17 @@ class RewarderServer:
         if self._site is not None and path.startswith(self._site.prefix):
             return await self._site.respond(websocket, request, lambda: self._admit(websocket, request))
         if path != "/":
-            return _refusal(websocket, HTTPStatus.NOT_FOUND)
+            return refused(websocket, HTTPStatus.NOT_FOUND)
         status = await self._admit(websocket, request)
-        return None if status == HTTPStatus.OK else _refusal(websocket, status)
+        return None if status == HTTPStatus.OK else refused(websocket, status)
+
+    def _process_response(
+        self, websocket: ServerConnection, request: Request, response: Response
+    ) -> Response | None:
+        if self._capabilities:
+            name, value = offer(self._capabilities)
+            response.headers[name] = value
+        return response
 
     async def _admit(self, websocket: ServerConnection, request: Request) -> HTTPStatus:
         """Check where a request comes from, and its password."""
@@ -239,7 +263,7 @@ class RewarderServer:
             return HTTPStatus.BAD_REQUEST
         if not same_origin(next(iter(origins), None), next(iter(headers.get_all("Host")), None)):
             return HTTPStatus.FORBIDDEN
-        return HTTPStatus(await self._auth.check(next(iter(authorizations), None), _address(websocket)))
+        return HTTPStatus(await self._auth.check(next(iter(authorizations), None), peer_address(websocket)))
 
     def _health_page(self, websocket: ServerConnection) -> Response:
         health: dict[str, object] = {"controllers": self.controllers, "observers": self.observers}
@@ -254,13 +278,13 @@ class RewarderServer:
     # Connections
 
     async def _serve_peer(self, websocket: ServerConnection) -> None:
-        if self._site is not None and _path(websocket).startswith(self._site.prefix):
+        if self._site is not None and request_path(websocket).startswith(self._site.prefix):
             await self._site.serve(websocket)
             return
-        observer = _is_observer(websocket)
+        observer = is_observer(websocket)
         refusal = self._refusal(observer)
-        session = ServerSession(next(self._numbers), observer=observer, label=_label(websocket))
-        peer = _Peer(websocket, session)
+        session = ServerSession(next(self._numbers), observer=observer, label=peer_label(websocket))
+        peer = _Peer(websocket, session, asks_for_lockstep(websocket) and not observer)
         if refusal is not None:
             await self._turn_away(peer, *refusal)
             return
@@ -285,6 +309,7 @@ class RewarderServer:
     def _join(self, peer: _Peer) -> None:
         self._peers[peer.session.connection] = peer
         self._watch_idle()
+        self._set_pace(peer, peer.lockstep)
         logger.info(
             "%s = joined as %s", peer.session.label, "observer" if peer.session.observer else "controller"
         )
@@ -296,6 +321,12 @@ class RewarderServer:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
             self._watch_idle()
+            self._set_pace(peer, False)
+
+    def _set_pace(self, peer: _Peer, lockstep: bool) -> None:
+        """The environment lives at its controller's pace, and without one in real time."""
+        if self._on_lockstep is not None and not peer.session.observer:
+            self._on_lockstep(lockstep)
 
     async def _listen(self, peer: _Peer) -> None:
         try:
@@ -314,6 +345,8 @@ class RewarderServer:
             self._on_reset(request)
         elif isinstance(request, ActionRequest) and self._on_action is not None:
             self._on_action(request.action, request.env_id)
+        elif isinstance(request, StepRequest) and self._on_step is not None:
+            self._on_step(request)
 
     def _publish(self, episode_id: EpisodeId, message: Message) -> None:
         wall = time.time()
@@ -340,40 +373,3 @@ class RewarderServer:
             self._idle.clear()
         elif not self.controllers and self._idle_timer is None and self._idle_timeout is not None:
             self._idle_timer = asyncio.get_running_loop().call_later(self._idle_timeout, self._idle.set)
-
-
-def _tracked(websockets: WeakSet[ServerConnection]) -> type[ServerConnection]:
-    """The library's own set knows a connection only once its upgrade is over."""
-
-    class Tracked(ServerConnection):
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            super().connection_made(transport)
-            websockets.add(self)
-
-    return Tracked
-
-
-def _refusal(websocket: ServerConnection, status: HTTPStatus) -> Response:
-    response = websocket.respond(status, f"{status.phrase.lower()}\n")
-    if status == HTTPStatus.UNAUTHORIZED:
-        response.headers["WWW-Authenticate"] = 'Basic realm="rewarder"'
-    return response
-
-
-def _path(websocket: ServerConnection) -> str:
-    return urlsplit(websocket.request.path).path if websocket.request is not None else ""
-
-
-def _is_observer(websocket: ServerConnection) -> bool:
-    request = websocket.request
-    return request is not None and request.headers.get("openai-observer", "").strip().lower() == "true"
-
-
-def _address(websocket: ServerConnection) -> str:
-    address = websocket.remote_address
-    return str(address[0]) if address else "unknown"
-
-
-def _label(websocket: ServerConnection) -> str:
-    address = websocket.remote_address
-    return f"{address[0]}:{address[1]}" if address else "unknown"

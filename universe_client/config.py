@@ -22,12 +22,13 @@ class Config:
         encoding: how pixels travel, for the native driver: "auto", "raw", "hextile", "zrle" or "tight". "auto" asks a
             server on this host for raw pixels, any other for tight ones.
         quality: of JPEG, 0 to 9, where the server may use it; None, the default, keeps pixels exact.
+        mode: "realtime", or "lockstep": the remotes freeze between steps, and live for exactly one tick in each.
         fps: the rate asked of each remote in its reset; None leaves it to the remote.
         observer: watch only: another client controls the episodes, nothing we send reaches the remote.
         on_error: "truncate" reports a remote's failure in its slot and goes on; "raise" raises it from `step`.
         copy: hand out frames that are the caller's to keep; False lends a view valid until the next step.
         start_timeout: seconds a provider may take to start one remote.
-        reset_timeout: seconds one reset may take, from its request to the first frame.
+        reset_timeout: seconds one reset may take, from its request to the first frame; in lock-step also one step.
         backoff: seconds before the first and between later attempts to reach a lost remote (jitter is added).
         limits, timeouts: bounds on what a VNC server may send and how long it may take.
         rewarder_timeouts: how long a rewarder may take.
@@ -36,6 +37,7 @@ class Config:
     driver: Driver = "auto"
     encoding: Encoding = "auto"
     quality: int | None = None
+    mode: Literal["realtime", "lockstep"] = "realtime"
     fps: float | None = None
     observer: bool = False
     on_error: Literal["truncate", "raise"] = "truncate"
@@ -55,6 +57,7 @@ class Config:
             raise ConfigError(str(error)) from error
         if self.on_error not in ("truncate", "raise"):
             raise ConfigError(f"on_error={self.on_error!r} is neither 'truncate' nor 'raise'")
+        self._check_mode()
         for name in ("start_timeout", "reset_timeout"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not a positive number of seconds")
@@ -62,3 +65,11 @@ class Config:
             raise ConfigError(f"fps={self.fps!r} is not a positive rate")
         if not 0 < self.backoff[0] <= self.backoff[1]:
             raise ConfigError(f"backoff={self.backoff!r} is not (first, longest) in seconds")
+
+    def _check_mode(self) -> None:
+        if self.mode not in ("realtime", "lockstep"):
+            raise ConfigError(f"mode={self.mode!r} is neither 'realtime' nor 'lockstep'")
+        if self.mode == "lockstep" and self.observer:
+            raise ConfigError("observer=True cannot step remotes in mode='lockstep'")
+        if self.mode == "lockstep" and self.quality is not None:
+            raise ConfigError(f"quality={self.quality!r}: mode='lockstep' needs exact pixels")

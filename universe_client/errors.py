@@ -11,7 +11,10 @@ UniverseError
     │   └── LimitExceeded      it announced more than our limits
     ├── PeerLost           its connection ended
     ├── ResetRejected      it answered the reset with an error (an unknown env_id, say); not tried again
-    └── ResetTimeout       its reset was not over in time
+    ├── ResetTimeout       its reset was not over in time
+    ├── Unsupported        it cannot do what was asked for (freeze for lock-step, say); not tried again
+    ├── StepRejected       it answered a step in lock-step with an error
+    └── StepTimeout        ... or not in time
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ class RemoteError(UniverseError):
 
     Attributes:
         remote: which one, as `index (address)`.
-        stage: what was being done: start, connect, reset, run.
+        stage: what was being done: start, connect, reset, run, step.
         permanent: True when trying again cannot help.
     """
 
@@ -86,6 +89,20 @@ class ResetRejected(RemoteError):
 
 class ResetTimeout(RemoteError):
     """The reset was not over in time."""
+
+
+class Unsupported(RemoteError):
+    """The remote cannot do what was asked for."""
+
+    permanent = True
+
+
+class StepRejected(RemoteError):
+    """The remote answered our step, in lock-step, with an error."""
+
+
+class StepTimeout(RemoteError):
+    """No answer to our step, in lock-step, or not the pixels that it told of."""
 
 
 _KINDS: tuple[tuple[type[Exception], type[RemoteError]], ...] = (

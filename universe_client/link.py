@@ -24,7 +24,14 @@ from rewarder.episode import EpisodeId, Popped, RewardBuffer
 from rewarder.errors import RewarderError
 from rewarder.messages import Envelope
 from universe_client.config import Config
-from universe_client.errors import ProtocolError, ProviderError, RemoteError, ResetTimeout, remote_error
+from universe_client.errors import (
+    ProtocolError,
+    ProviderError,
+    RemoteError,
+    ResetTimeout,
+    StepTimeout,
+    remote_error,
+)
 from universe_client.held import HeldInput
 from universe_client.remotes.provider import Provider, RemoteAddress
 from universe_client.witness import Turns, Witness
@@ -135,6 +142,7 @@ class Link:
 
     def start(self) -> None:
         """Begin to connect, and never stop trying."""
+        self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run(), name=f"remote {self.index}")
         self._task.add_done_callback(self._ended)
 
@@ -163,7 +171,7 @@ class Link:
                 return
             if self._ran:
                 pause = first
-            if isinstance(failure, ResetTimeout):
+            if isinstance(failure, ResetTimeout | StepTimeout):
                 await self._provider.discard(self.index)
             if isinstance(failure, ProtocolError):
                 pause = longest  # it will most likely break the protocol again
@@ -231,6 +239,7 @@ class Link:
                 buffer=self.buffer,
                 on_message=self._on_message,
                 observer=self._config.observer,
+                lockstep=self._config.mode == "lockstep",
                 timeouts=self._config.rewarder_timeouts,
                 label=self.label,
             )
@@ -317,12 +326,15 @@ class Link:
             return
         self._witness.frame(session.frames)
         episode = self._current()
+        self._set_playing(episode if self._is_shown(session, episode) else None)
+        self._on_change()
+
+    def _is_shown(self, session: Session, episode: EpisodeId | None) -> bool:
+        """Whether every pixel in the framebuffer was drawn after `episode` was said to run."""
         if episode != self._asked:
             self._asked = episode
             self._fresh = session.refresh() if episode is not None else 0
-        shown = episode is not None and session.generation >= self._fresh
-        self._set_playing(episode if shown else None)
-        self._on_change()
+        return episode is not None and session.generation >= self._fresh
 
     def _set_playing(self, episode: EpisodeId | None) -> None:
         if episode == self.playing:

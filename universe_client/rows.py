@@ -244,11 +244,14 @@ class Rows:
 
     def look(self, rows: Collection[int]) -> dict[int, Row]:
         """Take what has come for `rows`, and return them."""
+        mask = self._mask(rows)
+        self.core.settle(mask)
+        self._lend(rows)
         for row in rows:
             if self._is_over(row):
+                self.core.remotes[row].look()  # the last frame before the cut
                 self.core.truncate(row, "time_limit")
-        self._lend(rows)
-        slots = self.core.poll(self._mask(rows), copy=False, hold=True)
+        slots = self.core.poll(mask, copy=False, hold=True)
         self._check_screens(rows, self.frames.shape[1:])
         self._fit(rows)
         return {row: self._row(row, slots[row]) for row in rows}

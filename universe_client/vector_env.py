@@ -15,6 +15,7 @@ from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.info import blank
 from universe_client.link import Link
+from universe_client.lockstep import LockstepLink, LockstepRemote
 from universe_client.loop import LoopThread
 from universe_client.remote import Remote, Slot
 from universe_client.remotes import provider as find_provider
@@ -71,16 +72,19 @@ class VectorEnv:
         self._changed = threading.Event()
         self._loop = LoopThread()
         turns = Turns()
-        links = [
-            Link(index, env_id, self.provider, self.config, turns, self._changed.set)
-            for index in range(self.n)
-        ]
-        self.remotes = [Remote(link, self.config.observer) for link in links]
+        self.remotes = [self._remote(index, turns) for index in range(self.n)]
+        links = [remote.link for remote in self.remotes]
         self._pid = os.getpid()
         self._was_reset = False
         self._finalizer = weakref.finalize(self, _shut_down, self._pid, self._loop, links, self.provider)
         for link in links:
             self._loop.call(link.start)
+
+    def _remote(self, index: int, turns: Turns) -> Remote:
+        parts = (index, self.env_id, self.provider, self.config, turns, self._changed.set)
+        if self.config.mode == "lockstep":
+            return LockstepRemote(LockstepLink(*parts))
+        return Remote(Link(*parts), self.config.observer)
 
     @property
     def unwrapped(self) -> VectorEnv:
@@ -199,7 +203,7 @@ class VectorEnv:
 
     def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
         """Do what `recv` does, for another face: return the slots as they are. See `Remote.poll`."""
-        self._check_ready()
+        self.settle(mask)
         self._changed.clear()
         slots = [
             remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
@@ -208,6 +212,24 @@ class VectorEnv:
         if self.config.on_error == "raise":
             self._raise_error(mask)
         return slots
+
+    def settle(self, mask: Sequence[bool] | None) -> None:
+        """In lock-step: wait until the remotes of `mask` have lived their ticks; otherwise come back at once."""
+        self._check_ready()
+        waiting = [
+            remote
+            for remote, chosen in zip(self.remotes, [True] * self.n if mask is None else mask, strict=True)
+            if chosen and isinstance(remote, LockstepRemote)
+        ]
+        while True:
+            self._changed.clear()
+            waiting = [remote for remote in waiting if not remote.settled]
+            if not waiting:
+                return
+            if not self._changed.wait(self.config.reset_timeout):
+                for remote in waiting:
+                    remote.link.give_up()
+            self._check_alive()
 
     def _raise_error(self, mask: Sequence[bool] | None) -> None:
         for index, remote in enumerate(self.remotes):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -71,6 +73,10 @@ class Screen:
     def rgb(self, rect: Rect) -> Frame:
         """A view of the newest frame's pixels, valid until the next `present`."""
         return self._front.rgb[rect.y : rect.y + rect.height, rect.x : rect.x + rect.width]
+
+    def checksum(self) -> int:
+        """Return the CRC-32 of the newest frame's pixels, row by row, R G B."""
+        return zlib.crc32(np.ascontiguousarray(self._front.rgb).data)
 
     def codes(self, rect: Rect, pixel_format: PixelFormat) -> Codes:
         """The pixels of `rect` in a true-colour format: contiguous, read-only, shared among clients."""

@@ -105,6 +105,10 @@ class VNCServer:
         for connection in tuple(self._desktop.connections):
             connection.changed(grid)
 
+    def checksum(self) -> int:
+        """Return the CRC-32 of the pixels shown, row by row, R G B."""
+        return self._desktop.screen.checksum()
+
     async def close(self) -> None:
         """Stop listening and drop all clients; idempotent."""
         listener, self._listener = self._listener, None

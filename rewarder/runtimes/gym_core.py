@@ -30,6 +30,8 @@ class GymCore(Runtime):
     environment counts lives, they are told as `lives` in the info when an episode begins and when their number changes.
     """
 
+    lockstep = True
+
     def __init__(self, env_id: str, *, fps: float | None = None, send_observation: bool = False) -> None:
         if not env_id.startswith(PREFIX):
             raise ValueError(f"a gym-core env_id is {PREFIX}<gymnasium id>, not {env_id!r}")

@@ -2,7 +2,8 @@
 
 Left and right (or a and d) steer, up and down (or w and s) accelerate and brake. Every car left behind and every
 green ring driven through is worth 1; a crash costs 1 and ends the episode; after a minute it is cut. The game is a
-function of its seed and of the events of each tick: the same input gives the same pixels and rewards.
+function of its seed and of the events of each tick: the same input gives the same pixels and rewards. An episode
+without a seed follows from the last one given.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ CATCH_WIDTH = PLAYER_HALF + ORB_HALF
 class Road:
     """Traffic and rings, in rows; one lane of each row is always free, at most one lane from the last one."""
 
-    def __init__(self, seed: int | None) -> None:
+    def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
         self._free = 1
         self._next = SIGHT + 4
@@ -78,13 +79,11 @@ class NeonDrive(Runtime):
 
     env_ids = (ENV_ID,)
     width, height = WIDTH, HEIGHT
+    lockstep = True
 
     def __init__(self, fps: float = 60) -> None:
         self.fps = fps
-        # The road is driven in steps of about a 60th of a second, so that slow ticks do not jump over traffic.
-        self._steps = max(1, round(60 / fps))
-        self._step = 1 / (fps * self._steps)
-        self._episode_ticks = round(EPISODE_SECONDS * fps)
+        self._dice = random.Random()
         self._keys = HeldKeys()
         self._scene: Scene | None = None
 
@@ -95,6 +94,14 @@ class NeonDrive(Runtime):
     def reset(self, env_id: str, seed: int | None) -> Tick:
         """Put the car on the middle lane of an empty road."""
         self._keys.clear()
+        # The road is driven in steps of about a 60th of a second, so that slow ticks do not jump over traffic.
+        self._steps = max(1, round(60 / self.fps))
+        self._step = 1 / (self.fps * self._steps)
+        self._episode_ticks = round(EPISODE_SECONDS * self.fps)
+        if seed is None:
+            seed = self._dice.getrandbits(63)
+        else:
+            self._dice.seed(seed)
         self._road = Road(seed)
         self._bends = random.Random(seed).random() * 100
         self._player = self._drift = self._distance = 0.0
