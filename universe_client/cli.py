@@ -41,7 +41,7 @@ Exit status: 0 all went well, 1 a remote never ran, 2 the command line makes no 
 """
 
 _RUN = """\
-Let an agent act on live remotes in real time, and watch it in a table: per remote the frames that arrive per second,
+Let an agent act on live remotes, and watch it in a table: per remote the frames that arrive per second,
 the episodes that ended, the sum of rewards, and the reaction time (how old the world was that an action answered).
 Without --steps, --seconds or --episodes it runs until Ctrl-C.
 """
@@ -164,7 +164,15 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="K,K",
         help="what the random agent presses, default: %(default)s",
     )
-    parser.add_argument("--fps", type=float, default=60.0, help="steps per second, default: %(default)g")
+    parser.add_argument(
+        "--fps", type=float, help="steps per second, default: 60, in lock-step as many as there can be"
+    )
+    parser.add_argument(
+        "--mode",
+        default="realtime",
+        choices=("realtime", "lockstep"),
+        help="whether the world waits for the agent, default: %(default)s",
+    )
     parser.add_argument("--seed", type=int, help="of the episodes and the random agent")
     limits = parser.add_argument_group("end of the run (the first that is reached)")
     limits.add_argument("--steps", type=int, metavar="N")
@@ -178,8 +186,9 @@ def _run(options: argparse.Namespace) -> int:
     agent = find_agent(options.agent, options.keys.split(","), options.seed)
     remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
     until = Until(options.steps, options.seconds, options.episodes)
-    env = VectorEnv(options.env_id, remotes)
-    return run(env, agent, options.fps, until, options.seed, options.json)
+    env = VectorEnv(options.env_id, remotes, mode=options.mode)
+    fps = options.fps or (60.0 if options.mode == "realtime" else None)
+    return run(env, agent, fps, until, options.seed, options.json)
 
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Literal
 
 import gymnasium
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
+from universe_client import gym_infos
 from universe_client.action_maps import ActionMap, action_map
 from universe_client.config import Config
 from universe_client.errors import ConfigError
@@ -35,6 +38,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
                 observation, info = env.reset()
     """
 
+    _spec: EnvSpec | None = None
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012
 
     def __init__(
@@ -73,6 +77,18 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
         self._is_dict = observation == "dict"
+        self._is_lockstep = self.core.config.mode == "lockstep"
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make` made it from; deterministic in lock-step."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = copy(spec)
+        if self._spec is not None:
+            self._spec.nondeterministic = not self._is_lockstep
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -94,7 +110,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self._rows.reset([0], seed)
         row = self._rows.await_first([0], must=True)[0]
         self._pacer.restart()
-        return self._observe(row), row.info
+        return self._observe(row), self._info(row)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Send the action, and return what has come since the last step.
@@ -109,7 +125,10 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self._rows.send(0, self._map.events(action, self.core.remotes[0].link.held, self._rows.screen))
         self._pacer.wait()
         row = self._rows.look([0])[0]
-        return self._observe(row), row.reward, row.terminated, row.truncated, row.info
+        return self._observe(row), row.reward, row.terminated, row.truncated, self._info(row)
+
+    def _info(self, row: Row) -> dict[str, Any]:
+        return gym_infos.steady(row.info) if self._is_lockstep else row.info
 
     def _observe(self, row: Row) -> Any:
         frame: Frame = self._rows.frames[0]

@@ -23,6 +23,15 @@ FILLED = -1
 _TIMES = ("reaction_time", "stats.gauges.")
 
 
+_VARYING = ("reaction_time", "stats.gauges.", "stats.vnc.", "env_status.episode_id", "env_status.complete.")
+
+
+def steady(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `info` without what differs between two runs of the same seed and actions: times, traffic, ids."""
+    blanks = {key: default for key, (default, _) in SCHEMA.items() if key.startswith(_VARYING)}
+    return {**info, **blanks}
+
+
 def _dtype(key: str, default: object) -> type:
     if default is not None:
         return type(default)

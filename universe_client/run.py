@@ -54,9 +54,9 @@ class Until:
 class Run:
     """One run of an agent, and what can be said of it at any moment."""
 
-    def __init__(self, env: VectorEnv, agent: Agent, fps: float, until: Until) -> None:
+    def __init__(self, env: VectorEnv, agent: Agent, fps: float | None, until: Until) -> None:
         self.base = env
-        self.env = Logger(Throttle(env, fps=fps))
+        self.env = Logger(env if fps is None else Throttle(env, fps=fps))
         self.until = until
         self._agent = agent
         self._began = time.monotonic()
@@ -179,7 +179,9 @@ def _live(console: Console, show: bool) -> Iterator[Live | None]:
         yield live
 
 
-def run(env: VectorEnv, agent: Agent, fps: float, until: Until, seed: int | None, as_json: bool) -> int:
+def run(
+    env: VectorEnv, agent: Agent, fps: float | None, until: Until, seed: int | None, as_json: bool
+) -> int:
     """Play, then print the summary; return the exit status: 0 if every remote ran, else 1."""
     console = Console(stderr=as_json)
     with env:

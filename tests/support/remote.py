@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from rewarder.client import RewarderAddress
 from rewarder.episode import EpisodeId
 from rewarder.errors import PeerLost
+from rewarder.protocol import Request, StepRequest
 from rewarder.server import ResetRequest, RewarderServer
 from tests.support.listeners import stop_accepting
 from universe_client.loop import LoopThread
@@ -27,8 +29,9 @@ class ScriptedRemote:
     """A VNC server and a rewarder on `loop`, which is not the agent's.
 
     A reset is answered by `on_reset(remote, request)`, by default with the next episode at once; input also goes to
-    `on_input(remote, events)`; both run on the loop's thread. All methods may be called from the test's thread, and
-    come back when it is done; a function given to `script` runs as one piece on the loop's thread.
+    `on_input(remote, events)`, steps to `on_step(remote, request)`, without which there is no lock-step; all run on the
+    loop's thread. All methods may be called from the test's thread, and come back when it is done; a function given to
+    `script` runs as one piece on the loop's thread.
 
     Attributes:
         resets: every reset that has come, as requests.
@@ -43,6 +46,7 @@ class ScriptedRemote:
         *,
         on_reset: Callable[[ScriptedRemote, ResetRequest], None] | None = None,
         on_input: Callable[[ScriptedRemote, Sequence[Event]], None] | None = None,
+        on_step: Callable[[ScriptedRemote, StepRequest], None] | None = None,
         password: str | None = None,
         has_rewarder: bool = True,
     ) -> None:
@@ -54,7 +58,7 @@ class ScriptedRemote:
         self._arrived = threading.Condition()
         self._loop = loop
         self._on_reset = on_reset or ScriptedRemote.answer
-        self._on_input = on_input
+        self._on_input, self._on_step = on_input, on_step
         self._has_rewarder = has_rewarder
         self._vnc_port = self._rewarder_port = 0
         self.rewarder: RewarderServer | None = None
@@ -80,7 +84,8 @@ class ScriptedRemote:
         await self.start_vnc()
 
     async def start_rewarder(self) -> None:
-        self.rewarder = RewarderServer(password=self.password, on_reset=self._reset)
+        on_step = None if self._on_step is None else partial(self._on_step, self)
+        self.rewarder = RewarderServer(password=self.password, on_reset=self._reset, on_step=on_step)
         await self.rewarder.start(port=self._rewarder_port)
         self._rewarder_port = self.rewarder.port
 
@@ -179,7 +184,7 @@ class ScriptedRemote:
 
     def reply(self, request: ResetRequest, episode: int | None = None) -> None:
         number = EpisodeId.parse(self.episode if episode is None else episode)
-        self.script(lambda: self._rewarder.reply_reset(request, number))
+        self.script(lambda: self._rewarder.reply_reset(request, number, self._screen.checksum()))
 
     def refuse(self, request: ResetRequest, message: str) -> None:
         self.script(lambda: self._rewarder.reply_error(request, message))
@@ -228,5 +233,5 @@ def frame(value: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.full((HEIGHT, WIDTH, 3), value % 256, np.uint8)
 
 
-def by_hand(remote: ScriptedRemote, request: ResetRequest) -> None:
-    """An `on_reset` that leaves everything to the test."""
+def by_hand(remote: ScriptedRemote, request: Request) -> None:
+    """An `on_reset` or `on_step` that leaves everything to the test."""
