@@ -351,3 +351,14 @@ async def test_stopping_does_not_wait_for_a_reset_that_hangs():
         async with asyncio.timeout(1):
             await asyncio.wait((task,))
     runtime.gate.set()
+
+
+async def test_a_client_may_ask_for_another_rate_within_bounds():
+    runtime = Scripted()
+    async with served(runtime) as (ports, _), wire(ports) as client:
+        for asked, told in ((50, 50.0), (100_000, 240.0), (0.001, 1.0), (-3, 200.0), (None, 200.0)):
+            await client.send("v0.env.reset", fps=asked)
+            await client.until("v0.reply.env.reset")
+            described = [message for message in client.messages if message["method"] == "v0.env.describe"]
+            assert described[-1]["body"]["fps"] == told
+            assert runtime.fps == told
