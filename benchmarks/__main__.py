@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import decode, driver, environment, gil, many
+from benchmarks import decode, driver, environment, gil, many, pixels
 from benchmarks.report import Report
 
 BENCHMARKS: dict[str, Callable[[Console, int], Report | Table]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[Console, int], Report | Table]] = {
     "decode": decode.measure,
     "gil": gil.measure,
     "many": many.measure,
+    "pixels": pixels.measure,
 }
 
 
@@ -25,7 +26,11 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default: all")
     parser.add_argument("--write", action="store_true", help="put the results into docs/performance.md")
     parser.add_argument(
-        "--rounds", type=int, default=3, metavar="N", help="of decode, gil, many; default: %(default)d"
+        "--rounds",
+        type=int,
+        default=3,
+        metavar="N",
+        help="of decode, gil, many, pixels; default: %(default)d",
     )
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in BENCHMARKS]

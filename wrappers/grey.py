@@ -7,7 +7,8 @@ import numpy as np
 from vnc.session import Frame
 from wrappers.pixel_wrapper import PixelWrapper
 
-_RED, _GREEN, _BLUE = 77, 150, 29  # of 256: the luma of ITU-R BT.601
+_RED, _GREEN, _BLUE = np.uint16(77), np.uint16(150), np.uint16(29)  # of 256: the luma of ITU-R BT.601
+_HALF = np.uint16(128)
 
 
 class Grey(PixelWrapper):
@@ -22,12 +23,19 @@ class Grey(PixelWrapper):
 
     def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
         """Return the same with one channel."""
-        return shape[0], shape[1], 1
+        height, width, _ = shape
+        # Fresh memory for every frame would cost more than the arithmetic.
+        self._grey, self._part = np.empty((2, height, width), np.uint16)
+        return height, width, 1
 
     def pixels(self, frame: Frame) -> Frame:
         """Weigh the colours."""
-        grey = _RED * frame[..., 0].astype(np.uint16)
-        grey += _GREEN * frame[..., 1].astype(np.uint16)
-        grey += _BLUE * frame[..., 2].astype(np.uint16)
-        result: Frame = ((grey + 128) >> 8).astype(np.uint8)[..., None]
-        return result
+        grey, part = self._grey, self._part
+        np.multiply(frame[..., 0], _RED, out=grey)
+        np.multiply(frame[..., 1], _GREEN, out=part)
+        np.add(grey, part, out=grey)
+        np.multiply(frame[..., 2], _BLUE, out=part)
+        np.add(grey, part, out=grey)
+        np.add(grey, _HALF, out=grey)
+        np.right_shift(grey, 8, out=grey)
+        return grey.astype(np.uint8)[..., None]
