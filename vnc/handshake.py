@@ -1,4 +1,7 @@
-"""The client's half of the RFB handshake (RFC 6143 section 7.1 to 7.3) over asyncio streams."""
+"""The client's half of the RFB handshake (RFC 6143 section 7.1 to 7.3) over asyncio streams.
+
+Its errors have the words of the Rust core's.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import re
 from asyncio import StreamReader, StreamWriter
 from dataclasses import dataclass
 
-from vnc.errors import AuthError, LimitExceeded, ProtocolError, TooManyFailures
+from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
 from vnc.session import Limits
 from vnc.vncauth import challenge_response
 
 NONE = 1
 VNC_AUTH = 2
+VENCRYPT = 19
+TOO_MANY = 2
+"""A security result."""
 
 _BANNER = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
 _BANNER_LENGTH = 12
@@ -33,6 +39,7 @@ async def handshake(
 
     Raises:
         ProtocolError: the peer does not speak RFB, or breaks it.
+        ConnectError: it refused the connection.
         AuthError: it refused the password, or asks for none although one is configured.
     """
     await join(reader, writer, password, limits)
@@ -44,6 +51,7 @@ async def join(reader: StreamReader, writer: StreamWriter, password: str | None,
 
     Raises:
         ProtocolError: the peer does not speak RFB, or breaks it.
+        ConnectError: it refused the connection.
         AuthError: it refused the password, or asks for none although one is configured.
     """
     minor = await _agree_on_version(reader, writer)
@@ -61,10 +69,10 @@ async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> int:
     banner = await reader.readexactly(_BANNER_LENGTH)
     match = _BANNER.fullmatch(banner)
     if match is None:
-        raise ProtocolError(f"not an RFB server: it greets with {banner!r}")
+        raise ProtocolError(f'not an RFB server, it said "{printable(banner)}"')
     version = int(match[1]), int(match[2])
     if version < (3, 3):
-        raise ProtocolError(f"RFB version {version[0]}.{version[1]} is older than 3.3")
+        raise ProtocolError(f"RFB {version[0]}.{version[1]} is older than 3.3")
     minor = 8 if version >= (3, 8) else 7 if version == (3, 7) else 3
     writer.write(b"RFB 003.%03d\n" % minor)
     return minor
@@ -74,11 +82,11 @@ async def _agree_on_security(
     reader: StreamReader, writer: StreamWriter, minor: int, has_password: bool, limits: Limits
 ) -> int:
     if minor == 3:
-        offered = {await _read_int(reader, 4)} - {0}
+        offered = [number for number in [await _read_int(reader, 4)] if number]
     else:
-        offered = set(await reader.readexactly(await _read_int(reader, 1)))
+        offered = list(await reader.readexactly(await _read_int(reader, 1)))
     if not offered:
-        raise _refusal(await _read_reason(reader, limits))
+        raise _refusal(ConnectError, "the server refused the connection", await _read_reason(reader, limits))
     wanted = VNC_AUTH if has_password else NONE
     if wanted not in offered:
         raise AuthError(_mismatch(offered, has_password))
@@ -87,13 +95,16 @@ async def _agree_on_security(
     return wanted
 
 
-def _mismatch(offered: set[int], has_password: bool) -> str:
-    types = ", ".join(str(number) for number in sorted(offered))
+def _mismatch(offered: list[int], has_password: bool) -> str:
     if has_password and NONE in offered:
-        return f"a password is configured, but the server asks for none (it offers security types {types})"
-    if not has_password and VNC_AUTH in offered:
-        return "the server asks for a password and none is configured"
-    return f"the server offers security types {types}, of which none is supported (1 None, 2 VncAuth)"
+        what = "a password is configured, but the server asks for none"
+    elif VNC_AUTH in offered:
+        what = "the server asks for a password, and none is configured"
+    elif VENCRYPT in offered:
+        what = "the server asks for TLS, and none is configured"
+    else:
+        what = "the server asks for what is not supported"
+    return f"{what} (security types {', '.join(map(str, offered))})"
 
 
 async def _read_security_result(reader: StreamReader, minor: int, limits: Limits) -> None:
@@ -101,12 +112,17 @@ async def _read_security_result(reader: StreamReader, minor: int, limits: Limits
     result = await _read_int(reader, 4)
     if result == 0:
         return
-    raise _refusal(await _read_reason(reader, limits) if minor == 8 else f"security result {result}")
+    if minor < 8 and result == TOO_MANY:
+        raise _refusal(AuthError, "authentication failed", "too many attempts")
+    reason = await _read_reason(reader, limits) if minor == 8 else f"result {result}"
+    raise _refusal(AuthError, "authentication failed", reason)
 
 
-def _refusal(reason: str) -> AuthError:
-    kind = TooManyFailures if "too many" in reason.lower() else AuthError
-    return kind(f"the server refused the connection: {reason}")
+def _refusal(kind: type[VNCError], what: str, reason: str) -> VNCError:
+    """The server's reason; TigerVNC's blacklist and its kin have no number of their own."""
+    if "too many" in reason.lower():
+        return TooManyFailures(f"locked out for a while: {reason}")
+    return kind(f"{what}: {reason}")
 
 
 async def _read_server_init(reader: StreamReader, limits: Limits) -> ServerInit:
@@ -120,29 +136,34 @@ async def _read_server_init(reader: StreamReader, limits: Limits) -> ServerInit:
 
 def check_size(width: int, height: int, limits: Limits) -> None:
     """Refuse an empty screen and one larger than `limits`, before anything is allocated for it."""
+    for side, size, limit in (
+        ("width", width, limits.framebuffer_width),
+        ("height", height, limits.framebuffer_height),
+    ):
+        if size > limit:
+            raise LimitExceeded(f"framebuffer {side} of {size}, the limit is {limit}")
     if width == 0 or height == 0:
-        raise ProtocolError(f"framebuffer of {width}x{height}")
-    if width > limits.framebuffer_width or height > limits.framebuffer_height:
-        raise LimitExceeded(
-            f"framebuffer of {width}x{height}, the limit is {limits.framebuffer_width}x{limits.framebuffer_height}"
-        )
+        raise ProtocolError(f"framebuffer of {width}x{height} pixels")
 
 
 async def _read_reason(reader: StreamReader, limits: Limits) -> str:
-    return await _read_text(reader, "failure reason", limits.text)
+    return await _read_text(reader, "reason text", limits.text)
 
 
 async def _read_text(reader: StreamReader, what: str, limit: int) -> str:
     length = await _read_int(reader, 4)
     if length > limit:
-        raise LimitExceeded(f"{what} of {length} bytes, the limit is {limit}")
+        raise LimitExceeded(f"{what} of {length}, the limit is {limit}")
     return printable(await reader.readexactly(length))
 
 
 def printable(text: bytes) -> str:
-    """Decode UTF-8 from a stranger; what a terminal might act on becomes U+FFFD."""
-    decoded = text.decode("utf-8", "replace")
-    return "".join(character if character.isprintable() else "\ufffd" for character in decoded)
+    """Decode UTF-8, or else Latin-1, from a stranger, without what a terminal might act on."""
+    try:
+        decoded = text.decode()
+    except UnicodeDecodeError:
+        decoded = text.decode("latin-1")
+    return "".join(character for character in decoded if character.isprintable())
 
 
 async def _read_int(reader: StreamReader, length: int) -> int:

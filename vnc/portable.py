@@ -98,7 +98,7 @@ class _RectReader:
             head, self._header = self._header[:length], self._header[length:]
             return head
         if length > self._limit:
-            raise LimitExceeded(f"{length} bytes of compressed pixels, the limit is {self._limit}")
+            raise LimitExceeded(f"offset 4: {length} bytes announced, at most {self._limit} make sense")
         return await self._reader.readexactly(length)
 
 
@@ -158,7 +158,7 @@ class PortableSession:
     def take(self, out: Frame) -> int:
         """See `vnc.session.Session.take`; this driver always copies the whole frame."""
         if out.shape != self.shape:
-            raise ValueError(f"an array of shape {out.shape} for a screen of shape {self.shape}")
+            raise ValueError(f"array of shape {out.shape}, the screen is {self.shape}")
         with self._lock:
             np.copyto(out, self._front)
             return self.frames
@@ -311,7 +311,7 @@ class PortableSession:
             case 3:
                 await self._skip_cut_text()
             case _:
-                raise ProtocolError(f"{self.address}: unknown message type {kind}")
+                raise ProtocolError(f"{self.address}: message type {kind} does not exist")
 
     async def _skip_colour_map(self) -> None:
         # 1 padding + 2 first colour + 2 number of colours, then 6 bytes each (RFC 6143 section 7.6.2)
@@ -322,9 +322,7 @@ class PortableSession:
         # 3 padding + 4 length (RFC 6143 section 7.6.4)
         length = int.from_bytes((await self._reader.readexactly(7))[3:], "big")
         if length > self._limits.cut_text:
-            raise LimitExceeded(
-                f"{self.address}: cut text of {length} bytes, the limit is {self._limits.cut_text}"
-            )
+            raise LimitExceeded(f"{self.address}: cut text of {length}, the limit is {self._limits.cut_text}")
         await self._reader.readexactly(length)
 
     async def _read_update(self) -> None:
@@ -345,17 +343,21 @@ class PortableSession:
         x, y, width, height, encoding = _RECT.unpack(header)
         what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
         if x + width > self.shape[1] or y + height > self.shape[0]:
-            raise ProtocolError(f"{what} is outside the {self.shape[1]}x{self.shape[0]} framebuffer")
+            raise ProtocolError(
+                f"{what}, offset 0: rect outside the {self.shape[1]}x{self.shape[0]} framebuffer"
+            )
         if encoding not in (RAW, ZLIB):
-            raise ProtocolError(f"{what} has an encoding that was not asked for")
+            raise ProtocolError(f"{what}, offset 0: encoding was not asked for")
         self._expected = width * height * 4
         self._rects.start(header, limit=2 * self._expected + 64 * 1024)
         try:
             await self._video.read()
         except LimitExceeded as error:
-            raise LimitExceeded(f"{what}: {error}") from None
-        except (zlib.error, TypeError, ValueError) as error:
-            raise ProtocolError(f"{what} does not decode: {error}") from error
+            raise LimitExceeded(f"{what}, {error}") from None
+        except zlib.error as error:
+            raise ProtocolError(f"{what}, offset 4: broken zlib stream") from error
+        except (TypeError, ValueError) as error:
+            raise ProtocolError(f"{what}, offset 4: {error}") from error
         self.stats.rectangles += 1
         self.stats.pixels += width * height
         self.stats.bytes += _RECT.size + (self._expected if encoding == RAW else self._compressed)
@@ -365,8 +367,10 @@ class PortableSession:
         """Inflate one Zlib rect, to exactly the bytes its pixels need."""
         self._compressed = 4 + len(data)
         pixels = self._zlib.decompress(data, self._expected + 1)
-        if len(pixels) != self._expected or self._zlib.unconsumed_tail:
-            raise ValueError(f"zlib data does not inflate to the {self._expected} bytes of its pixels")
+        if len(pixels) < self._expected:
+            raise ValueError(f"{len(pixels)} bytes of data, {self._expected} needed")
+        if len(pixels) > self._expected or self._zlib.unconsumed_tail:
+            raise ValueError("at least 1 bytes after the last pixel")
         return pixels
 
     def _show(self, rects: list[tuple[slice, slice]]) -> None:

@@ -14,6 +14,10 @@ from tests.support.sessions import taken
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError
 from vnc.session import Limits
 
+OUTSIDE = "rect outside the 8x6 framebuffer"
+ZLIB_RECT = "rect 0 (0, 0, 8x6, encoding 6), offset 4: "
+BOMB = zlib.compress(bytes(60_000_000), 9)[: 64 * 1024]
+
 
 def zlib_rect(data: bytes, length: int | None = None) -> bytes:
     """An update of one Zlib rect of the whole screen, which announces `length` bytes."""
@@ -23,43 +27,58 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
 @pytest.mark.parametrize(
     ("data", "kind", "words"),
     [
-        (update(header(7, 0, 2, 1)), ProtocolError, r"rect 0 \(7, 0, 2x1, encoding 0\).* outside the 8x6"),
-        (update(header(0, 0, 65535, 65535)), ProtocolError, "65535x65535, encoding 0.* outside"),
-        (update(header(65535, 65535, 65535, 65535)), ProtocolError, "outside"),
-        (update(header(0, 6, 1, 1)), ProtocolError, "outside"),
-        (update(raw(1), header(0, 0, 1, 7)), ProtocolError, r"rect 1 \(0, 0, 1x7, encoding 0\)"),
-        (update(header(0, 0, 8, 6, 99)), ProtocolError, r"rect 0 \(.*encoding 99\).* not asked for"),
-        (zlib_rect(b"", 0xFFFFFFFF), LimitExceeded, r"rect 0 \(.*encoding 6\).*4294967295 bytes"),
-        (zlib_rect(b"abc"), ProtocolError, r"rect 0 \(.*encoding 6\)"),
-        (struct.pack(">BxxxI", 3, 0xFFFFFFFF), LimitExceeded, "cut text of 4294967295"),
-        (struct.pack(">BxxxI", 3, 0x80000000), LimitExceeded, "cut text of 2147483648"),
-        (b"\x63", ProtocolError, "message type 99"),
-        (b"\x04", ProtocolError, "message type 4"),
+        (update(header(7, 0, 2, 1)), ProtocolError, "rect 0 (7, 0, 2x1, encoding 0), offset 0: " + OUTSIDE),
+        (
+            update(header(0, 0, 65535, 65535)),
+            ProtocolError, "rect 0 (0, 0, 65535x65535, encoding 0), offset 0: " + OUTSIDE,
+        ),
+        (
+            update(header(65535, 65535, 65535, 65535)),
+            ProtocolError, "rect 0 (65535, 65535, 65535x65535, encoding 0), offset 0: " + OUTSIDE,
+        ),
+        (update(header(0, 6, 1, 1)), ProtocolError, "rect 0 (0, 6, 1x1, encoding 0), offset 0: " + OUTSIDE),
+        (
+            update(raw(1), header(0, 0, 1, 7)),
+            ProtocolError, "rect 1 (0, 0, 1x7, encoding 0), offset 0: " + OUTSIDE,
+        ),
+        (
+            update(header(0, 0, 8, 6, 99)),
+            ProtocolError, "rect 0 (0, 0, 8x6, encoding 99), offset 0: encoding was not asked for",
+        ),
+        (
+            zlib_rect(b"", 0xFFFFFFFF),
+            LimitExceeded, ZLIB_RECT + "4294967295 bytes announced, at most 65920 make sense",
+        ),
+        (zlib_rect(b"abc"), ProtocolError, ZLIB_RECT + "broken zlib stream"),
+        (zlib_rect(zlib.compress(bytes(100))), ProtocolError, ZLIB_RECT + "100 bytes of data, 192 needed"),
+        (
+            zlib_rect(zlib.compress(bytes(193))),
+            ProtocolError, ZLIB_RECT + "at least 1 bytes after the last pixel",
+        ),
+        (zlib_rect(BOMB), ProtocolError, ZLIB_RECT + "at least 1 bytes after the last pixel"),
+        (
+            struct.pack(">BxxxI", 3, 0xFFFFFFFF),
+            LimitExceeded, "cut text of 4294967295, the limit is 262144",
+        ),
+        (
+            struct.pack(">BxxxI", 3, 0x80000000),
+            LimitExceeded, "cut text of 2147483648, the limit is 262144",
+        ),
+        (b"\x63", ProtocolError, "message type 99 does not exist"),
+        (b"\x04", ProtocolError, "message type 4 does not exist"),
     ],
-)
+)  # fmt: skip
 async def test_hostile_messages_end_the_session_with_a_typed_error(opened, data, kind, words):
+    """In the same words on every driver: where, and what is wrong there."""
     error = await opened.error_after(data)
     assert type(error) is kind
-    assert re.search(words, str(error)), error
+    assert str(error).partition(": ")[2] == words
 
 
 async def test_cut_text_has_the_limit_that_was_set(opened):
     error = await opened.error_after(struct.pack(">BxxxI", 3, 101), Limits(cut_text=100))
     assert type(error) is LimitExceeded
     assert "limit is 100" in str(error)
-
-
-async def test_a_zlib_bomb_is_not_inflated(opened):
-    bomb = zlib.compress(bytes(60_000_000), 9)[: 64 * 1024]
-    error = await opened.error_after(zlib_rect(bomb))
-    assert isinstance(error, ProtocolError)
-    assert "encoding 6" in str(error)
-
-
-async def test_too_few_inflated_bytes_are_refused(opened):
-    error = await opened.error_after(zlib_rect(zlib.compress(bytes(100))))
-    assert type(error) is ProtocolError
-    assert "encoding 6" in str(error)
 
 
 @pytest.mark.parametrize("seed", range(150))

@@ -296,8 +296,9 @@ fn copy_from(
     let screen = connection.screen();
     let (height, width) = (usize::from(screen.height()), usize::from(screen.width()));
     if shape != [height, width, 3] {
+        let [rows, columns, depth] = shape;
         return Err(PyValueError::new_err(format!(
-            "array of shape {shape:?}, the screen is ({height}, {width}, 3)"
+            "array of shape ({rows}, {columns}, {depth}), the screen is ({height}, {width}, 3)"
         )));
     }
     match since {

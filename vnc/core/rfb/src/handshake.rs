@@ -182,19 +182,27 @@ impl Handshake {
 
     /// The policy: with TLS only `VeNCrypt` will do, else with a password only `VncAuth`, without one only None.
     fn choose(&self, offered: &[u8]) -> Result<u8, Error> {
-        let (wanted, missing) = match (self.credentials.tls, &self.credentials.password) {
-            (Tls::Certificate | Tls::Anonymous, _) => {
-                (vencrypt::SECURITY_TYPE, "TLS is configured, but the server does not offer it")
-            }
-            (Tls::Off, Some(_)) => {
-                (VNC_AUTH, "a password is configured, but the server does not ask for one")
-            }
-            (Tls::Off, None) => (NONE, "the server asks for credentials, and none are configured"),
+        let wanted = match (self.credentials.tls, &self.credentials.password) {
+            (Tls::Certificate | Tls::Anonymous, _) => vencrypt::SECURITY_TYPE,
+            (Tls::Off, Some(_)) => VNC_AUTH,
+            (Tls::Off, None) => NONE,
         };
         if offered.contains(&wanted) {
             return Ok(wanted);
         }
-        Err(Error::Policy(format!("{missing} (security types {offered:?})")))
+        let what = if wanted == vencrypt::SECURITY_TYPE {
+            "TLS is configured, but the server does not offer it"
+        } else if wanted == VNC_AUTH && offered.contains(&NONE) {
+            "a password is configured, but the server asks for none"
+        } else if offered.contains(&VNC_AUTH) {
+            "the server asks for a password, and none is configured"
+        } else if offered.contains(&vencrypt::SECURITY_TYPE) {
+            "the server asks for TLS, and none is configured"
+        } else {
+            "the server asks for what is not supported"
+        };
+        let types: Vec<_> = offered.iter().map(u8::to_string).collect();
+        Err(Error::Policy(format!("{what} (security types {})", types.join(", "))))
     }
 
     const fn login(&self) -> Login {
