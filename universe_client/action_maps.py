@@ -61,13 +61,7 @@ class KeySets:
 
     def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
         """Hold the keys of set number `action`."""
-        try:
-            number = int(action)
-        except (TypeError, ValueError):
-            raise ConfigError(f"action {action!r} is not a number") from None
-        if number != action or not 0 <= number < len(self.keysyms):
-            raise ConfigError(f"action {action!r} is not within 0..{len(self.keysyms) - 1}")
-        return _hold(self.keysyms[number], held)
+        return _hold(self.keysyms[choice(action, len(self.keysyms))], held)
 
 
 class Keys:
@@ -185,6 +179,21 @@ def action_map(argument: str | Sequence[Any] | ActionMap | None) -> ActionMap:
     if isinstance(argument, Sequence):
         return KeySets(argument)
     return argument
+
+
+def choice(action: Any, count: int) -> int:
+    """Return a Discrete action as a number within 0..`count` - 1.
+
+    Raises:
+        ConfigError: it is not.
+    """
+    try:
+        number = int(action)
+    except (TypeError, ValueError):
+        raise ConfigError(f"action {action!r} is not a number") from None
+    if number != action or not 0 <= number < count:
+        raise ConfigError(f"action {action!r} is not within 0..{count - 1}")
+    return number
 
 
 def _keysyms(keys: Sequence[str | int] | str | int) -> tuple[int, ...]:

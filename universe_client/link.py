@@ -292,9 +292,10 @@ class Link:
 
     # -- episodes -----------------------------------------------------------------------------------------------
 
-    def reset(self, seed: int | None) -> None:
-        """Ask for a new episode, now or as soon as there is a connection."""
+    def reset(self, seed: int | None, env_id: str | None = None) -> None:
+        """Ask for a new episode, now or as soon as there is a connection; with `env_id`, of that from now on."""
         self._reset_asked, self._seed = True, seed
+        self._env_id = env_id or self._env_id
         self._endless += 1
         self._asked = None
         self._send_reset()

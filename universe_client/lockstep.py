@@ -87,10 +87,10 @@ class LockstepLink(Link):
         self.stepping, self._step_id = False, None
         self._on_change()
 
-    def reset(self, seed: int | None) -> None:
+    def reset(self, seed: int | None, env_id: str | None = None) -> None:
         """See `Link.reset`; a step that is not answered yet never will be."""
         self.stepping, self._step_id = False, None
-        super().reset(seed)
+        super().reset(seed, env_id)
 
     def _on_message(self, envelope: Envelope) -> None:
         message = envelope.message

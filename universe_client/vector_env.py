@@ -29,6 +29,20 @@ StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str
 DEFAULT_SCREEN = (1024, 768)
 
 
+class Changed(threading.Event):
+    """An event that sets others with itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.followers: list[threading.Event] = []
+
+    def set(self) -> None:
+        """Set it and its followers."""
+        super().set()
+        for follower in self.followers:
+            follower.set()
+
+
 class VectorEnv:
     """A vector of remotes that live in real time, whatever the agent does.
 
@@ -69,7 +83,7 @@ class VectorEnv:
         self.env_id = env_id
         self.provider = find_provider(remotes, env_id, self.config.start_timeout)
         self.n = self.provider.n
-        self._changed = threading.Event()
+        self._changed = Changed()
         self._loop = LoopThread()
         turns = Turns()
         self.remotes = [self._remote(index, turns) for index in range(self.n)]
@@ -119,6 +133,7 @@ class VectorEnv:
         *,
         seed: int | Sequence[int | None] | None = None,
         mask: Sequence[bool] | None = None,
+        env_ids: Sequence[str | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> ObservationN:
         """Ask every remote, or those of `mask`, for a new episode; return `[None] * n` at once.
@@ -126,6 +141,7 @@ class VectorEnv:
         Args:
             seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
             mask: which remotes; the others play on, and their entry is None here all the same.
+            env_ids: what each is to play from now on; None, whole or for one remote, is what it plays already.
             options: there for Gymnasium's sake; must be empty.
 
         Raises:
@@ -135,12 +151,15 @@ class VectorEnv:
         self._check_alive()
         seeds = self._seeds(seed)
         chosen = self._chosen(mask)
+        games = [None] * self.n if env_ids is None else env_ids
+        if len(games) != self.n:
+            raise ConfigError(f"env_ids has {len(games)} entries for {self.n} remotes")
         if options:
             raise ConfigError(f"unknown reset options {sorted(options)}")
-        for remote, wanted, its_seed in zip(self.remotes, chosen, seeds, strict=True):
+        for remote, wanted, its_seed, game in zip(self.remotes, chosen, seeds, games, strict=True):
             if wanted:
                 remote.begin_reset()
-                self._loop.call(remote.link.reset, its_seed)
+                self._loop.call(remote.link.reset, its_seed, game)
         self._was_reset = True
         return [None] * self.n
 
@@ -247,6 +266,12 @@ class VectorEnv:
         if forget:
             self._changed.clear()
         return changed
+
+    def follow(self, event: threading.Event) -> None:
+        """Have `event` set, too, whenever something comes."""
+        self._changed.followers.append(event)
+        if self._changed.is_set():
+            event.set()
 
     def truncate(self, index: int, reason: str) -> None:
         """End the episode that the agent last saw of one remote: its next step is truncated, then it resets.
