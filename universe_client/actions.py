@@ -92,7 +92,11 @@ def click(x: int, y: int, button: int = LEFT, count: int = 1) -> list[Event]:
 
 
 def drag(start: tuple[int, int], end: tuple[int, int], button: int = LEFT, moves: int = 8) -> list[Event]:
-    """Press a button at `start`, move in a straight line, release it at `end`."""
+    """Press a button at `start`, move in a straight line, release it at `end`.
+
+    A window manager takes hold of a window some milliseconds after the press, when a drag sent in one step is over. For
+    windows, take one event a step: `for event in drag(start, end): env.step([[event]])`, 60 steps a second or fewer.
+    """
     (x0, y0), (x1, y1) = start, end
     path = [
         PointerEvent(x0 + (x1 - x0) * step // moves, y0 + (y1 - y0) * step // moves, button)

@@ -63,6 +63,11 @@ def left_behind(daemon):
     return [container.name for container in containers] + [network.name for network in networks]
 
 
+def shell(container, script):
+    status, output = container.exec_run(["sh", "-c", script])
+    return status, output.decode().strip()
+
+
 @pytest.fixture(autouse=True)
 def tidy(daemon):
     """No test may leave a container, a network or a volume."""

@@ -44,9 +44,9 @@ def test_four_remotes_start_side_by_side_and_play(running_env):
     assert min(rewards) > 0, rewards
 
 
-def test_pong_updates_at_least_thirty_times_a_second(running_env):
-    pong = "gym-core.ALE/Pong-v5"
-    env = running_env(env_id=pong, provider=DockerProvider(1, pong, arguments=["--fps", "60"]))
+@pytest.mark.parametrize("env_id", ["gym-core.ALE/Pong-v5", "browser.Slalom-v0", "browser.Fireflies-v0"])
+def test_games_update_at_least_thirty_times_a_second(running_env, env_id):
+    env = running_env(env_id=env_id)
     updates, began = 0, time.monotonic()
     while time.monotonic() - began < 4:
         updates += one_step(env).info["stats.vnc.updates.n"]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docker.conftest import shell
+
 pytestmark = pytest.mark.docker
 
 MIB = 1 << 20
@@ -18,11 +20,6 @@ def remote(running_env, containers):
     env = running_env()
     (container,) = containers(env)
     return env, container
-
-
-def shell(container, script):
-    status, output = container.exec_run(["sh", "-c", script])
-    return status, output.decode().strip()
 
 
 def test_inspect_shows_an_unprivileged_bounded_container(remote):

@@ -4,17 +4,16 @@ import os
 import statistics
 import time
 
-import numpy as np
 import pytest
 
 import universe_client
 from tests.integration.processes import descendants
 from tests.support.agent import one_step, running, until, until_running
+from tests.support.tasks import HEIGHT, QUERY_HEIGHT, WIDTH, button
 from universe_client import click
 from universe_client.remotes import ProcessProvider
 
 ENV_ID = "browser.click-test"
-QUERY_HEIGHT, WIDTH, HEIGHT = 50, 160, 210
 
 
 @pytest.fixture
@@ -27,19 +26,12 @@ def env():
     assert descendants(os.getpid()) <= before, "processes are left after close"
 
 
-def button(observation):
-    """The middle of the one grey thing, from its pixels: most of them, the edge of the pointer may be grey as well."""
-    task = observation["vision"][QUERY_HEIGHT:HEIGHT, :WIDTH].astype(int)
-    rows, columns = np.nonzero((abs(task - 239).max(axis=2) <= 2) | (abs(task - 229).max(axis=2) <= 2))
-    return int(np.median(columns)), int(np.median(rows)) + QUERY_HEIGHT
-
-
 def test_clicks_seen_in_pixels_are_rewarded_at_once_and_resets_are_quick(env):
     delays, resets, texts = [], [], []
     step = until(env, running)[-1]
     for _ in range(8):
         sent = time.monotonic()
-        seen = [one_step(env, [click(*button(step.observation_n[0]))])]
+        seen = [one_step(env, [click(*button(step.observation["vision"]))])]
         if not seen[-1].done_n[0]:
             seen += until(env, lambda step: step.done_n[0])
         delays.append(time.monotonic() - sent)
@@ -64,7 +56,7 @@ def test_shortcuts_of_the_browser_do_not_lead_out_of_the_page(env):
             assert not step.done_n[0], (keys, step.info_n[0])
     after = until(env, running)[-1].observation_n[0]["vision"]
     assert (before[QUERY_HEIGHT:HEIGHT, :WIDTH] == after[QUERY_HEIGHT:HEIGHT, :WIDTH]).all()
-    one_step(env, [click(*button({"vision": after}))])
+    one_step(env, [click(*button(after))])
     assert sum(step.reward_n[0] for step in until(env, lambda step: step.done_n[0])) > 0
 
 

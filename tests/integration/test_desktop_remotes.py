@@ -4,13 +4,12 @@ import os
 import re
 import time
 
-import numpy as np
 import pytest
 
 import universe_client
-from rewarder.runtimes.desktop_tasks.task import COLOURS
 from tests.integration.processes import descendants
 from tests.support.agent import is_done, one_step, until
+from tests.support.tasks import instruction, middle
 from universe_client import click, type_text
 from universe_client.remotes import ProcessProvider
 
@@ -31,23 +30,6 @@ def make():
     for each in made:
         each.close()
     assert descendants(os.getpid()) <= before, "processes are left after close"
-
-
-def instruction(env):
-    """The newest pixels, and the text of their episode, which may come a step later."""
-    texts = []
-
-    def told(step):
-        texts.extend((step.observation or {"text": []})["text"])
-        return bool(texts) and step.observation is not None
-
-    return until(env, told, 30)[-1].observation["vision"], texts[-1]
-
-
-def middle(vision, colour):
-    rgb = [COLOURS[colour] >> shift & 0xFF for shift in (16, 8, 0)]
-    rows, columns = np.nonzero((vision == rgb).all(axis=2))
-    return int(np.median(columns)), int(np.median(rows))
 
 
 def test_squares_seen_in_pixels_are_clicked_and_resets_are_quick(make):

@@ -3,7 +3,6 @@
 import asyncio
 from urllib.parse import urlsplit
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -13,11 +12,11 @@ from rewarder.xdisplay import XDisplay
 from tests.rewarder.remotes import Scripted, served, wire
 from tests.support.agent import PRESS, one_step, until_running, wait_until
 from tests.support.headless import page
+from tests.support.viewer_page import CONNECTED, await_next_picture, looks_like, picture, type_folder
 from universe_client.remotes import EmbeddedProvider
 from universe_client.view import viewer_url
 from vnc.events import KeyEvent, PointerEvent
 
-CONNECTED = 'document.getElementById("state").textContent === "connected"'
 NEON = "builtin.NeonDrive-v0"
 
 
@@ -25,21 +24,6 @@ NEON = "builtin.NeonDrive-v0"
 def browser(tmp_path):
     with page(tmp_path / "profile") as browser:
         yield browser
-
-
-def picture(browser, frame):
-    """What the page shows of a screen of `frame`'s shape, in its size."""
-    rectangle = browser.evaluate(
-        '(r => [r.x, r.y, r.width, r.height])(document.querySelector("canvas").getBoundingClientRect())'
-    )
-    x, y, width, height = map(round, rectangle)
-    shown = Image.fromarray(browser.screenshot()[y : y + height, x : x + width])
-    return np.asarray(shown.resize(frame.shape[1::-1], Image.Resampling.BILINEAR)).astype(int)
-
-
-def looks_like(shown, frame):
-    """Whether the two differ no more than two moments of the same game."""
-    return abs(shown - frame.astype(int)).mean() < 25
 
 
 def test_a_browser_watches_neon_drive_while_an_agent_plays(browser, tmp_path):
@@ -54,9 +38,7 @@ def test_a_browser_watches_neon_drive_while_an_agent_plays(browser, tmp_path):
         for _ in range(2):
             one_step(env, PRESS)
             frames.append(until_running(env).observation["vision"])
-            browser.until(
-                "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
-            )
+            await_next_picture(browser)
             shots.append(picture(browser, frames[-1]))
         Image.fromarray(browser.screenshot()).save(tmp_path / "viewer.png")
         browser.listen()
@@ -110,15 +92,3 @@ async def test_a_watching_page_cannot_type_into_a_terminal_but_an_acting_one_can
                 wait_until, lambda: (home / "z").is_dir(), 10.0, "the folder of who may act"
             )
             assert not (home / "q").exists()
-
-
-def type_folder(browser, url, name):
-    browser.open("about:blank")
-    browser.open(url)
-    browser.until(CONNECTED)
-    browser.click(400, 300)
-    for letter in "mkdir":
-        browser.press(letter, f"Key{letter.upper()}", ord(letter.upper()))
-    browser.press(" ", "Space", 32)
-    browser.press(name, f"Key{name.upper()}", ord(name.upper()))
-    browser.press("Enter", "Enter", 13)

@@ -1,0 +1,44 @@
+"""The viewer's page in a headless browser: what it shows, and typing into it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from tests.support.headless import Page
+
+CONNECTED = 'document.getElementById("state").textContent === "connected"'
+
+
+def picture(browser: Page, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """What the page shows of a screen of `frame`'s shape, in its size."""
+    rectangle = browser.evaluate(
+        '(r => [r.x, r.y, r.width, r.height])(document.querySelector("canvas").getBoundingClientRect())'
+    )
+    assert isinstance(rectangle, list)
+    x, y, width, height = map(round, rectangle)
+    shown = Image.fromarray(browser.screenshot()[y : y + height, x : x + width])
+    return np.asarray(shown.resize(frame.shape[1::-1], Image.Resampling.BILINEAR))
+
+
+def looks_like(shown: NDArray[np.uint8], frame: NDArray[np.uint8]) -> bool:
+    """Whether the two differ no more than two moments of the same game."""
+    return bool(abs(shown.astype(int) - frame.astype(int)).mean() < 25)
+
+
+def await_next_picture(browser: Page) -> None:
+    browser.until("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+
+
+def type_folder(browser: Page, url: str, name: str) -> None:
+    """Make a folder by hand, in the terminal that the page shows."""
+    browser.open("about:blank")
+    browser.open(url)
+    browser.until(CONNECTED)
+    browser.click(400, 300)
+    for letter in "mkdir":
+        browser.press(letter, f"Key{letter.upper()}", ord(letter.upper()))
+    browser.press(" ", "Space", 32)
+    browser.press(name, f"Key{name.upper()}", ord(name.upper()))
+    browser.press("Enter", "Enter", 13)
