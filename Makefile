@@ -13,8 +13,8 @@ run: .venv/.run
 test: .venv/.dev system
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-# Needs a Docker daemon (or Podman's); .ci/docker provides one, and the image to build on.
-test-docker: .venv/.dev
+# Needs a Docker daemon and docker compose; .ci/docker provides them, and the image to build on.
+test-docker: .venv/.dev system
 	$(BIN)/universe-client build
 	$(BIN)/python -m pytest -m docker tests/docker
 

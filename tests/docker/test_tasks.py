@@ -13,7 +13,8 @@ from rewarder.runtimes.desktop_tasks.task import COLOURS
 from tests.docker.conftest import shell
 from tests.support.agent import running, until
 from tests.support.tasks import button, instruction, middle, result
-from universe_client import click, type_text
+from universe_client import click, drag, type_text
+from wrappers import Throttle
 
 pytestmark = pytest.mark.docker
 
