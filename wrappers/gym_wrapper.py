@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
 RowNumbers = NDArray[np.intp]
@@ -54,6 +55,18 @@ class GymWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Return what becomes of the results of `rows`."""
         return result
+
+    def join(self, actions: Sequence[Any]) -> Any:
+        """Return single actions as a batch."""
+        out: Any = create_empty_array(self.single_action_space, len(actions))
+        return concatenate(self.single_action_space, actions, out)
+
+    def replace(self, actions: Any, where: NDArray[np.bool_], action: Any) -> Any:
+        """Return a batch of actions with `action` in the places `where`."""
+        if not where.any():
+            return actions
+        each = zip(iterate(self.action_space, actions), where, strict=True)
+        return self.join([action if replaced else own for own, replaced in each])
 
     def _results(self, result: StepResult) -> StepResult:
         return self.results(self._rows(result[4].get("env_id")), result)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv
-from gymnasium.vector.utils import concatenate, create_empty_array, iterate
+from gymnasium.vector.utils import iterate
 
 from universe_client.errors import ConfigError
 from universe_client.gym_infos import RESETTING
@@ -52,8 +52,7 @@ class StickyActions(GymWrapper):
             self._replaced[row] = stick and self._last[row] is not None
             if not self._replaced[row]:
                 self._last[row] = action
-        out: Any = create_empty_array(self.single_action_space, len(rows))
-        return concatenate(self.single_action_space, [self._last[row] for row in rows], out)
+        return self.join([self._last[row] for row in rows])
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Say whose action was replaced, and forget those of ended episodes."""

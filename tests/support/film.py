@@ -17,8 +17,10 @@ from universe_client.text_space import TextSpace
 class Film(gymnasium.vector.VectorEnv):
     """Step t shows `frames[t]` (n, height, width, 3); `dones[t]` and `resetting[t]` name rows; reset begins anew.
 
+    `send` and `recv` are for some of the rows; a step of some is a step of time for all. `infos` are more infos per step.
+
     Attributes:
-        heard: the actions of every step.
+        heard: the actions of every step, or what was sent to which rows.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -30,6 +32,7 @@ class Film(gymnasium.vector.VectorEnv):
         resetting: dict[int, Sequence[int]] | None = None,
         rewards: float = 0.0,
         as_dict: bool = False,
+        infos: dict[int, dict[str, Any]] | None = None,
     ) -> None:
         self.frames = np.asarray(frames, np.uint8)
         self.num_envs = self.frames.shape[1]
@@ -43,6 +46,7 @@ class Film(gymnasium.vector.VectorEnv):
         self.heard: list[list[int]] = []
         self._dones, self._resetting = dones or {}, resetting or {}
         self._rewards, self._as_dict = rewards, as_dict
+        self._more = infos or {}
         self._time = 0
 
     def _observe(self) -> Any:
@@ -53,7 +57,11 @@ class Film(gymnasium.vector.VectorEnv):
         return np.isin(np.arange(self.num_envs), table.get(self._time, ()))
 
     def _infos(self) -> dict[str, Any]:
-        return {"resetting": self._rows(self._resetting), "_resetting": np.ones(self.num_envs, bool)}
+        infos = {"resetting": self._rows(self._resetting), "_resetting": np.ones(self.num_envs, bool)}
+        for key, values in self._more.get(self._time, {}).items():
+            infos[key] = np.array([0 if value is None else value for value in values])
+            infos[f"_{key}"] = np.array([value is not None for value in values])
+        return infos
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
         if not options:
@@ -65,6 +73,15 @@ class Film(gymnasium.vector.VectorEnv):
         self._time += 1
         rewards = np.full(self.num_envs, self._rewards)
         return self._observe(), rewards, self._rows(self._dones), np.zeros(self.num_envs, bool), self._infos()
+
+    def send(self, actions: Any, ids: Any = None) -> None:
+        self._sent = np.arange(self.num_envs) if ids is None else np.asarray(ids)
+        self._actions = list(actions)
+
+    def recv(self, min_ready: Any = None, timeout: Any = None) -> Any:
+        *results, infos = self.step(self._actions)
+        infos |= {"env_id": np.arange(self.num_envs), "_env_id": np.ones(self.num_envs, bool)}
+        return *(result[self._sent] for result in results), {key: infos[key][self._sent] for key in infos}
 
 
 def flat(values: Any) -> Any:
