@@ -17,17 +17,17 @@ class HeldKeys:
         self._held: set[int] = set()
 
     def tick(self, events: Iterable[Event]) -> frozenset[int]:
-        """Return the keys held at any moment of this tick: a key pressed and released within it counts."""
-        seen = set(self._held)
+        """Return the keys held at the end of this tick, and those that were pressed within it, if only for a moment."""
+        pressed = set()
         for event in events:
             if isinstance(event, KeyEvent):
                 keysym = _lower(event.keysym)
                 if event.down:
                     self._held.add(keysym)
-                    seen.add(keysym)
+                    pressed.add(keysym)
                 else:
                     self._held.discard(keysym)
-        return frozenset(seen)
+        return frozenset(self._held | pressed)
 
     def clear(self) -> None:
         """Forget everything: an episode ends."""

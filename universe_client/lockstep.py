@@ -107,7 +107,7 @@ class LockstepLink(Link):
 
     def _is_shown(self, session: Session, episode: EpisodeId | None) -> bool:
         """The answer tells it all; that its pixels are here, `LockstepRemote` finds out."""
-        return episode is not None and not self.stepping
+        return episode is not None and (not self.stepping or episode == self.playing)
 
     def _enter(self, state: State) -> None:
         if state is State.LOST:

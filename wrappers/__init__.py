@@ -1,8 +1,8 @@
 """Wrappers: each changes one thing about an environment, and passes the rest on.
 
 Those of pixels (`Crop`, `Resize`, `Grey`, `FrameStack`, `MaxFrames`), of rewards and episodes (`RewardClip`,
-`EpisodicLives`, `EpisodeStatistics`) and of actions (`FrameSkip`, `StickyActions`, `NoopStart`, `FireStart`) go around Gymnasium's vector
-face, the others around Universe's.
+`EpisodicLives`, `EpisodeStatistics`) and of actions (`FrameSkip`, `StickyActions`, `NoopStart`, `FireStart`) go around
+Gymnasium's vector face, the others around Universe's.
 """
 
 from wrappers.blocking_reset import BlockingReset

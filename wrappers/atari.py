@@ -95,4 +95,4 @@ def atari(
     wrapped = FrameStack(Resize(wrapped, WIDTH, HEIGHT), num_img_obs)
     if clip_reward:
         wrapped = RewardClip(wrapped)
-    return FireStart(wrapped, fire) if fire_on_reset else wrapped  # type: ignore[no-any-return]
+    return FireStart(wrapped, fire) if fire_on_reset else wrapped

@@ -8,8 +8,13 @@ def test_a_key_is_held_until_it_is_released():
     keys = HeldKeys()
     assert keys.tick([KeyEvent(LEFT, True)]) == {LEFT}
     assert keys.tick([]) == {LEFT}
-    assert keys.tick([KeyEvent(LEFT, False)]) == {LEFT}  # it was held when the tick began
-    assert keys.tick([]) == set()
+    assert keys.tick([KeyEvent(LEFT, False)]) == set()
+
+
+def test_one_key_for_another_is_never_both():
+    keys = HeldKeys()
+    keys.tick([KeyEvent(LEFT, True)])
+    assert keys.tick([KeyEvent(LEFT, False), KeyEvent(RIGHT, True)]) == {RIGHT}
 
 
 def test_pressed_and_released_within_a_tick_counts_for_that_tick():

@@ -17,7 +17,7 @@ from universe_client.text_space import TextSpace
 class Film(gymnasium.vector.VectorEnv):
     """Step t shows `frames[t]` (n, height, width, 3); `dones[t]` and `resetting[t]` name rows; reset begins anew.
 
-    `send` and `recv` are for some of the rows; a step of some is a step of time for all. `infos` are more infos per step.
+    `send` and `recv` are for some of the rows; and a step for all in time. `infos` are more infos.
 
     Attributes:
         heard: the actions of every step, or what was sent to which rows.
@@ -47,7 +47,7 @@ class Film(gymnasium.vector.VectorEnv):
         self._dones, self._resetting = dones or {}, resetting or {}
         self._rewards, self._as_dict = rewards, as_dict
         self._more = infos or {}
-        self._time = 0
+        self._time = self._resets = 0
 
     def _observe(self) -> Any:
         frames = self.frames[self._time % len(self.frames)].copy()
@@ -64,6 +64,7 @@ class Film(gymnasium.vector.VectorEnv):
         return infos
 
     def reset(self, *, seed: Any = None, options: Any = None) -> Any:
+        self._resets += 1
         if not options:
             self._time = 0
         return self._observe(), self._infos()
