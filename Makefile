@@ -26,7 +26,7 @@ lint: .venv/.dev
 
 # The Rust core. It needs cargo, a C compiler and cmake (for zlib-ng).
 test-rust:
-	cd vnc/core && cargo test --quiet --locked -p rfb
+	cd vnc/core && cargo test --quiet --locked -p jpeg -p pixels -p rfb
 
 lint-rust: .venv/.dev
 	cd vnc/core && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings

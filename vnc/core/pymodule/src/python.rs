@@ -223,6 +223,7 @@ impl Session {
 
     /// Copy what has changed since the last take into this array.
     fn take(&self, py: Python<'_>, out: &Bound<'_, PyArray3<u8>>) -> PyResult<u64> {
+        self.shared.taking();
         let data = out.data() as usize;
         let since = self.last_taken(py, data);
         // INVARIANT: `frames` is stored before Python is told, so an equal number means nothing new.

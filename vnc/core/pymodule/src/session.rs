@@ -2,7 +2,9 @@
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release,
+};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 use std::time::Instant;
 
@@ -39,6 +41,8 @@ pub(crate) struct Shared {
     pub id: u64,
     pub token: usize,
     pub noted: AtomicBool,
+    /// Whether Python has been told of a frame that nobody has taken since.
+    pub announced: AtomicBool,
     pub counters: Counters,
     pub name: OnceLock<String>,
     pub failure: OnceLock<Failure>,
@@ -86,6 +90,7 @@ impl Shared {
             id: opening.token as u64,
             token: opening.token,
             noted: AtomicBool::default(),
+            announced: AtomicBool::default(),
             counters: Counters::default(),
             name: OnceLock::new(),
             failure: OnceLock::new(),
@@ -227,8 +232,9 @@ impl Shared {
         if !answer.is_empty() {
             self.send(&answer);
         }
-        let mut news = false;
+        let (mut news, mut drawn) = (false, false);
         while let Some(event) = connection.next_event() {
+            drawn |= matches!(event, Event::Frame(_));
             news |= self.event(event);
         }
         let counters = &self.counters;
@@ -237,6 +243,8 @@ impl Shared {
         }
         lock(&self.clock).hear(connection.in_update());
         counters.frames.store(connection.frames(), Release);
+        // INVARIANT: after `frames`, as `taking` comes before that is read: one of the two sees the other.
+        news |= drawn && !self.announced.swap(true, AcqRel);
         if let Some(error) = connection.error() {
             self.finish(kind(error), error.to_string());
         } else if news {
@@ -244,6 +252,12 @@ impl Shared {
         }
     }
 
+    /// Whoever takes a frame wants to be told of the next one.
+    pub fn taking(&self) {
+        self.announced.swap(false, AcqRel);
+    }
+
+    /// Returns whether Python is to be told in any case.
     fn event(&self, event: Event) -> bool {
         let counters = &self.counters;
         match event {
@@ -251,9 +265,11 @@ impl Shared {
                 counters.size.store(u32::from(init.height) << 16 | u32::from(init.width), Release);
                 // It is set once: a connection has one handshake.
                 let _ = self.name.set(init.name);
+                return true;
             }
             Event::Resized(width, height) => {
                 counters.size.store(u32::from(height) << 16 | u32::from(width), Release);
+                return true;
             }
             Event::Frame(totals) => {
                 counters.rects.fetch_add(totals.rects, Relaxed);
@@ -264,10 +280,11 @@ impl Shared {
             Event::StartTls { certificate } => {
                 // It is set once: a connection has one handshake.
                 let _ = self.certificate.set(certificate);
+                return true;
             }
-            Event::Cursor(_) | Event::Bell => return false,
+            Event::Cursor(_) | Event::Bell => {}
         }
-        true
+        false
     }
 
     /// Write whole messages: now, as far as the socket takes them, the rest when it takes more.

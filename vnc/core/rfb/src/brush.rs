@@ -1,7 +1,6 @@
 //! One colour, repeated so that rows are painted with wide stores.
 
-/// One colour as it lies in the framebuffer.
-pub type Rgb = [u8; 3];
+use pixels::Rgb;
 
 /// Sixteen pixels of one colour, to paint rows with wide stores.
 pub(crate) struct Brush(pub [u8; 48]);

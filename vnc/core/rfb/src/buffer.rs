@@ -2,8 +2,12 @@
 
 /// A socket read is offered at least this much room.
 const READ: usize = 64 << 10;
-/// A larger buffer is given back once it is empty: one exceptional update must not cost memory for ever.
+/// ... and at most this much, so that updates are not gathered while there is one to be decoded.
+const MOST: usize = 256 << 10;
+/// A larger buffer is given back when it has not been needed for some updates: one exceptional update must not cost
+/// memory for ever, and a stream of large ones not an allocation each.
 const KEEP: usize = 4 << 20;
+const UPDATES: u32 = 64;
 
 /// INVARIANT: `start <= end <= data.len()`; the bytes between them are received and not consumed.
 #[derive(Default)]
@@ -11,6 +15,9 @@ pub(crate) struct Buffer {
     data: Vec<u8>,
     start: usize,
     end: usize,
+    /// The most bytes held since the size was last thought over, and how often it has been empty since.
+    most: usize,
+    emptied: u32,
 }
 
 impl Buffer {
@@ -22,9 +29,17 @@ impl Buffer {
         self.start = (self.start + count).min(self.end);
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            if self.data.len() > KEEP {
+            self.shrink();
+        }
+    }
+
+    fn shrink(&mut self) {
+        self.emptied += 1;
+        if self.emptied >= UPDATES {
+            if self.data.len() > KEEP && self.most < self.data.len() / 2 {
                 self.data = Vec::new();
             }
+            (self.most, self.emptied) = (0, 0);
         }
     }
 
@@ -42,12 +57,14 @@ impl Buffer {
                 self.data.resize(size, 0);
             }
         }
-        &mut self.data[self.end..]
+        let most = self.data.len().min(self.end + MOST);
+        &mut self.data[self.end..most]
     }
 
     /// `count` bytes of `space` now hold data.
     pub fn filled(&mut self, count: usize) {
         self.end = (self.end + count).min(self.data.len());
+        self.most = self.most.max(self.end);
     }
 
     pub fn extend(&mut self, mut bytes: &[u8]) {
@@ -84,10 +101,25 @@ mod tests {
     }
 
     #[test]
-    fn a_large_buffer_is_given_back() {
+    fn a_large_buffer_is_kept_while_it_is_needed_and_given_back_then() {
         let mut buffer = Buffer::default();
-        buffer.extend(&vec![0; 6 << 20]);
-        buffer.consume(6 << 20);
-        assert_eq!(buffer.data.len(), 0);
+        for _ in 0..3 * UPDATES {
+            buffer.extend(&vec![0; 6 << 20]);
+            buffer.consume(6 << 20);
+            assert!(buffer.data.len() >= 6 << 20);
+        }
+        for _ in 0..2 * UPDATES {
+            buffer.extend(&[0; 100]);
+            buffer.consume(100);
+        }
+        assert!(buffer.data.len() <= KEEP);
+    }
+
+    #[test]
+    fn reads_are_of_a_bounded_size() {
+        let mut buffer = Buffer::default();
+        buffer.extend(&vec![0; 3 << 20]);
+        buffer.consume(3 << 20);
+        assert!((READ..=MOST).contains(&buffer.space().len()));
     }
 }

@@ -1,6 +1,8 @@
 //! The screen: contiguous RGB, three bytes a pixel, and which parts changed in which frame.
 
-use crate::brush::{Brush, Dab, Rgb};
+use pixels::Rgb;
+
+use crate::brush::Brush;
 use crate::coverage::Coverage;
 use crate::error::Reason;
 use crate::geometry::{Rect, Tile};
@@ -209,44 +211,6 @@ impl Window<'_> {
     /// The whole window as a tile.
     pub const fn tile(&self) -> Tile {
         Tile { x: 0, y: 0, width: self.width, height: self.height }
-    }
-
-    /// Paint a part at most sixteen pixels wide in one colour.
-    #[inline]
-    pub fn dab(&mut self, tile: Tile, colour: Rgb) {
-        if tile.width <= 4 {
-            let Dab(dab) = Dab::new(colour);
-            match tile.width {
-                1 => self.strip::<3>(tile, &dab),
-                2 => self.strip::<6>(tile, &dab),
-                3 => self.strip::<9>(tile, &dab),
-                4 => self.strip::<12>(tile, &dab),
-                _ => {}
-            }
-            return;
-        }
-        let Brush(brush) = &Brush::new(colour);
-        match tile.width {
-            5 => self.strip::<15>(tile, brush),
-            6 => self.strip::<18>(tile, brush),
-            7 => self.strip::<21>(tile, brush),
-            8 => self.strip::<24>(tile, brush),
-            16 => self.strip::<48>(tile, brush),
-            _ => self.fill(tile, colour),
-        }
-    }
-
-    /// Copies of known size are a move or two each, where a slice of any size would be a call.
-    #[inline]
-    fn strip<const BYTES: usize>(&mut self, tile: Tile, colour: &[u8]) {
-        let Some(colour) = colour.first_chunk::<BYTES>() else { return };
-        let mut start = tile.y * self.stride + tile.x * 3;
-        for _ in 0..tile.height {
-            if let Some(row) = self.pixels.get_mut(start..).and_then(<[u8]>::first_chunk_mut) {
-                *row = *colour;
-            }
-            start += self.stride;
-        }
     }
 
     /// From the first pixel of the rect to the end of the screen, and the bytes of a row of the screen.

@@ -21,7 +21,6 @@ mod handshake;
 mod inflate;
 mod limits;
 mod messages;
-mod pixels;
 mod update;
 mod vencrypt;
 mod wire;

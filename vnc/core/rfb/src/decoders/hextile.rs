@@ -9,12 +9,12 @@
 //! | each: 4 pixel (if flag 16), 1 x<<4|y, 1 (width-1)<<4|(height-1)                    |
 //! ```
 
+use pixels::{Piece, Rgb, draw_tile, drop_padding};
+
 use super::{Decoder, Progress, Scan};
-use crate::brush::Rgb;
 use crate::error::{Fault, Reason};
 use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::{Rect, Tile};
-use crate::pixels::drop_padding;
 use crate::wire::Bytes;
 
 pub(super) struct Hextile;
@@ -88,9 +88,7 @@ impl Painter<'_, '_> {
         let flags = self.bytes.u8()?;
         if flags & RAW != 0 {
             let pixels = self.bytes.take(tile.area() * 4)?;
-            for (source, row) in pixels.chunks_exact(tile.width * 4).zip(self.window.rows(tile)) {
-                drop_padding(source, row);
-            }
+            drop_padding(pixels.chunks_exact(tile.width * 4).zip(self.window.rows(tile)));
             return Some(Ok(()));
         }
         if flags & BACKGROUND != 0 {
@@ -99,44 +97,44 @@ impl Painter<'_, '_> {
         if flags & FOREGROUND != 0 {
             self.foreground = self.bytes.pixel()?;
         }
-        self.window.dab(tile, self.background);
-        if flags & SUBRECTS == 0 {
-            return Some(Ok(()));
+        let count = if flags & SUBRECTS == 0 { 0 } else { usize::from(self.bytes.u8()?) };
+        if flags & COLOURED != 0 {
+            self.pieces::<6>(tile, count, |&[r, g, b, _, place, size]| piece(place, size, [r, g, b]))
+        } else {
+            let colour = self.foreground;
+            self.pieces::<2>(tile, count, |&[place, size]| piece(place, size, colour))
         }
-        let count = usize::from(self.bytes.u8()?);
-        if flags & COLOURED != 0 { self.coloured(tile, count) } else { self.plain(tile, count) }
     }
 
-    fn plain(&mut self, tile: Tile, count: usize) -> Option<Result<(), Fault>> {
-        let places = self.bytes.take(2 * count)?;
-        for (i, place) in places.chunks_exact(2).enumerate() {
-            let Some(part) = subrect(tile, place[0], place[1]) else {
-                return Some(Err(Reason::SubrectOutside.at(self.bytes.offset() - 2 * (count - i))));
-            };
-            self.window.dab(part, self.foreground);
-        }
-        Some(Ok(()))
-    }
-
-    fn coloured(&mut self, tile: Tile, count: usize) -> Option<Result<(), Fault>> {
-        let subrects = self.bytes.take(6 * count)?;
-        for (i, bytes) in subrects.chunks_exact(6).enumerate() {
-            let Some(part) = subrect(tile, bytes[4], bytes[5]) else {
-                return Some(Err(Reason::SubrectOutside.at(self.bytes.offset() - 6 * (count - i))));
-            };
-            self.window.dab(part, [bytes[0], bytes[1], bytes[2]]);
+    /// Draw a tile of background and subrects, each of them `SIZE` bytes.
+    fn pieces<const SIZE: usize>(
+        &mut self,
+        tile: Tile,
+        count: usize,
+        piece: impl Fn(&[u8; SIZE]) -> Piece,
+    ) -> Option<Result<(), Fault>> {
+        let (subrects, _) = self.bytes.take(SIZE * count)?.as_chunks::<SIZE>();
+        let (mut right, mut bottom) = (0, 0);
+        let pieces = subrects.iter().map(&piece).inspect(|piece| {
+            right = right.max(piece.x + piece.width);
+            bottom = bottom.max(piece.y + piece.height);
+        });
+        draw_tile(self.background, pieces, self.window.rows(tile));
+        if right > tile.width || bottom > tile.height {
+            let outside =
+                |piece: Piece| piece.x + piece.width > tile.width || piece.y + piece.height > tile.height;
+            let first = subrects.iter().map(piece).position(outside).unwrap_or_default();
+            return Some(Err(Reason::SubrectOutside.at(self.bytes.offset() - SIZE * (count - first))));
         }
         Some(Ok(()))
     }
 }
 
-/// A subrect's place in the window, if it is inside its tile.
 #[inline]
-fn subrect(tile: Tile, place: u8, size: u8) -> Option<Tile> {
-    let (x, y) = (usize::from(place >> 4), usize::from(place & 15));
-    let (width, height) = (usize::from(size >> 4) + 1, usize::from(size & 15) + 1);
-    let inside = x + width <= tile.width && y + height <= tile.height;
-    inside.then_some(Tile { x: tile.x + x, y: tile.y + y, width, height })
+fn piece(place: u8, size: u8, colour: Rgb) -> Piece {
+    let high = |byte: u8| usize::from(byte >> 4);
+    let low = |byte: u8| usize::from(byte & 15);
+    Piece { x: high(place), y: low(place), width: high(size) + 1, height: low(size) + 1, colour }
 }
 
 #[cfg(test)]

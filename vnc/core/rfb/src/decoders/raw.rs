@@ -4,11 +4,12 @@
 //! | width x height x 4 | pixels, R G B X |
 //! ```
 
+use pixels::drop_padding;
+
 use super::{Decoder, Progress, Scan};
 use crate::error::Fault;
 use crate::framebuffer::Framebuffer;
 use crate::geometry::Rect;
-use crate::pixels::drop_padding;
 
 pub(super) struct Raw;
 
@@ -36,9 +37,7 @@ impl Decoder for Raw {
 pub(super) fn draw(payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
     let mut window = screen.window(rect).map_err(|reason| reason.at(0))?;
     let row_bytes = usize::from(rect.width).max(1) * 4;
-    for (source, row) in payload.chunks_exact(row_bytes).zip(window.all_rows()) {
-        drop_padding(source, row);
-    }
+    drop_padding(payload.chunks_exact(row_bytes).zip(window.all_rows()));
     Ok(())
 }
 

@@ -10,13 +10,14 @@
 //! | 1-3  | length of the deflated data, absent if the pixels are under 12 bytes |
 //! ```
 
+use pixels::{Depth, Palette};
+
 use super::{Decoder, Progress, Scan, jpeg, sized};
 use crate::error::{Fault, Reason};
 use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::Rect;
 use crate::inflate::{Inflater, Scratch};
 use crate::limits::Limits;
-use crate::pixels::Palette;
 use crate::wire::Bytes;
 
 #[derive(Default)]
@@ -183,22 +184,21 @@ fn copy(data: &[u8], window: &mut Window<'_>) {
 fn bitmap(colours: &[u8], data: &[u8], window: &mut Window<'_>) {
     // One colour is unusual but harmless: both bits then mean it.
     let last = &colours[colours.len() - 3..];
-    let table = Palette::new(&[&colours[..3], last].concat()).bit_table();
-    let row_bytes = window.width.div_ceil(8).max(1);
-    for (bits, row) in data.chunks_exact(row_bytes).zip(window.all_rows()) {
-        table.expand(bits, row);
-    }
+    let palette = Palette::new(&[&colours[..3], last].concat());
+    expand(&palette, Depth::One, data, window);
 }
 
 fn indexed(palette: &Palette, data: &[u8], window: &mut Window<'_>) -> Result<(), Reason> {
-    if let Some((_, index)) = palette.stray(data) {
-        return Err(Reason::PaletteIndex(index.into(), palette.size as u32));
+    if let Some(index) = palette.stray(data) {
+        return Err(Reason::PaletteIndex(index.into(), palette.size() as u32));
     }
-    let row_bytes = window.width.max(1);
-    for (indices, row) in data.chunks_exact(row_bytes).zip(window.all_rows()) {
-        palette.expand_bytes(indices, row);
-    }
+    expand(palette, Depth::Eight, data, window);
     Ok(())
+}
+
+fn expand(palette: &Palette, depth: Depth, data: &[u8], window: &mut Window<'_>) {
+    let row_bytes = depth.row_bytes(window.width).max(1);
+    palette.expand(depth, data.chunks_exact(row_bytes).zip(window.all_rows()));
 }
 
 /// Each sample is what left + up - upper left does not foretell.

@@ -11,13 +11,14 @@
 //! ```
 //! Offsets of faults inside the tiles count inflated bytes.
 
+use pixels::{Depth, Palette, Rgb};
+
 use super::{Decoder, Progress, Scan, announced};
-use crate::brush::{Brush, Dab, Rgb};
+use crate::brush::{Brush, Dab};
 use crate::error::{Fault, Reason};
 use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::{Rect, Tile};
 use crate::inflate::{Inflater, Scratch};
-use crate::pixels::Palette;
 use crate::wire::Bytes;
 
 const HEADER: usize = 4 /* length */;
@@ -116,27 +117,17 @@ fn packed(
     window: &mut Window<'_>,
 ) -> Option<Result<(), Reason>> {
     let palette = Palette::new(bytes.take(size * 3)?);
-    let bits = if size == 2 {
-        1
-    } else if size <= 4 {
-        2
-    } else {
-        4
+    let depth = match size {
+        2 => Depth::One,
+        3..=4 => Depth::Two,
+        _ => Depth::Four,
     };
-    let row_bytes = (tile.width * bits).div_ceil(8);
+    let row_bytes = depth.row_bytes(tile.width);
     let data = bytes.take(row_bytes * tile.height)?;
-    if let Some(index) = stray(data, bits, size, tile.width) {
+    if let Some(index) = stray(data, depth as usize, size, tile.width) {
         return Some(Err(Reason::PaletteIndex(index.into(), size as u32)));
     }
-    let rows = data.chunks_exact(row_bytes).zip(window.rows(tile));
-    match bits {
-        1 => {
-            let table = palette.bit_table();
-            rows.for_each(|(source, row)| table.expand(source, row));
-        }
-        2 => rows.for_each(|(source, row)| palette.expand_pairs(source, row)),
-        _ => rows.for_each(|(source, row)| palette.expand_nibbles(source, row)),
-    }
+    palette.expand(depth, data.chunks_exact(row_bytes).zip(window.rows(tile)));
     Some(Ok(()))
 }
 
@@ -199,8 +190,8 @@ fn palette_runs(
     while done < area {
         let code = bytes.u8()?;
         let index = code & 0x7f;
-        if usize::from(index) >= palette.size {
-            return Some(Err(Reason::PaletteIndex(index.into(), palette.size as u32)));
+        if usize::from(index) >= palette.size() {
+            return Some(Err(Reason::PaletteIndex(index.into(), palette.size() as u32)));
         }
         let length = if code & 0x80 == 0 { 1 } else { run_length(bytes)? };
         if length > area - done {
