@@ -34,7 +34,7 @@ from universe_client.errors import (
 )
 from universe_client.held import HeldInput
 from universe_client.remotes.provider import Provider, RemoteAddress
-from universe_client.witness import Turns, Witness
+from universe_client.witness import Witness
 from vnc.drivers import connect as driver
 from vnc.encodings import preference
 from vnc.errors import TooManyFailures, VNCError
@@ -77,7 +77,7 @@ class Link:
         env_id: str | None,
         provider: Provider,
         config: Config,
-        turns: Turns,
+        witness: Witness,
         on_change: Callable[[], None],
     ) -> None:
         self.index = index
@@ -93,7 +93,7 @@ class Link:
         self._on_change = on_change
         self._lock = threading.Lock()
         self._held = HeldInput()
-        self._witness = Witness(turns)
+        self._witness = witness
         self._ran = False  # whether an episode has run on this connection
         self._logged = ""  # the newest failure in the log
         self._reset_asked = False
@@ -118,9 +118,9 @@ class Link:
             self.errors.clear()
             return popped, error, self.cuts
 
-    def heard(self, frame: int) -> bool:
-        """Wait, briefly, until all that the rewarder said before this frame was drawn is in the buffer."""
-        return self._witness.heard(frame, _HEARING)
+    def heard(self, moment: float) -> bool:
+        """Wait, briefly, until all that the rewarder had said by `moment` is in the buffer."""
+        return self._witness.heard(moment, _HEARING)
 
     @property
     def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
@@ -230,7 +230,6 @@ class Link:
 
     async def _connect(self) -> None:
         self.address = await self._acquire()
-        self._witness.forget()
         # Pixels first: an episode that is announced before there is a screen would be cut when there is none.
         self.session = await self._open(self.address.vnc)
         if self.address.rewarder is not None:
@@ -325,7 +324,7 @@ class Link:
         if session.error is not None:
             self._end(session.error)
             return
-        self._witness.frame(session.frames)
+        self._witness.mark_since(session.frame_time)
         episode = self._current()
         self._set_playing(episode if self._is_shown(session, episode) else None)
         self._on_change()

@@ -42,6 +42,7 @@ class Remote:
         self.taken = 0  # how often a frame has been taken into `frame`
         self._frame: Frame = np.zeros((0, 0, 3), np.uint8)
         self._frame_number = 0
+        self._frame_time = 0.0  # when it was finished, or later
         self._session: Session | None = None  # the one that `_frame` and `_counted` belong to
         self._counted = (0, 0, 0, 0)
         self._cuts = 0  # of the link's, how many have been reported
@@ -163,13 +164,13 @@ class Remote:
             self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
         if session.frames == self._frame_number:
             self._seen_time = time.monotonic()  # nothing has changed: this is how the world looks now
-        elif not self._is_known(session.frames, episode) or not self._take_newest(session):
+        elif not self._is_known(session.frame_time, episode) or not self._take_newest(session):
             return None
-        return episode if self._is_known(self._frame_number, episode) else None
+        return episode if self._is_known(self._frame_time, episode) else None
 
-    def _is_known(self, frame: int, episode: EpisodeId) -> bool:
-        """Whether this frame, now that all that was said before it has been heard, is of `episode`."""
-        heard = not self._has_rewarder or self.link.heard(frame)
+    def _is_known(self, moment: float, episode: EpisodeId) -> bool:
+        """Whether a frame of that moment, now that all that was said before it has been heard, is of `episode`."""
+        heard = not self._has_rewarder or self.link.heard(moment)
         return heard and self.link.playing == episode
 
     def _take_newest(self, session: Session) -> bool:
@@ -180,7 +181,7 @@ class Remote:
             self.taken += 1
         except ValueError:  # resized since its shape was read: there is a frame again at the next poll
             return False
-        self._seen_time = session.frame_time
+        self._seen_time = self._frame_time = session.frame_time
         return True
 
     def _observation(self, copy: bool) -> dict[str, Any]:

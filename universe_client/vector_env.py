@@ -21,7 +21,7 @@ from universe_client.remote import Remote, Slot
 from universe_client.remotes import provider as find_provider
 from universe_client.remotes.provider import Provider
 from universe_client.spaces import EventSpace, ObservationSpace
-from universe_client.witness import Turns
+from universe_client.witness import Witness
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
@@ -85,8 +85,8 @@ class VectorEnv:
         self.n = self.provider.n
         self._changed = Changed()
         self._loop = LoopThread()
-        turns = Turns()
-        self.remotes = [self._remote(index, turns) for index in range(self.n)]
+        witness = Witness(self._loop.call)
+        self.remotes = [self._remote(index, witness) for index in range(self.n)]
         links = [remote.link for remote in self.remotes]
         self._pid = os.getpid()
         self._was_reset = False
@@ -94,8 +94,8 @@ class VectorEnv:
         for link in links:
             self._loop.call(link.start)
 
-    def _remote(self, index: int, turns: Turns) -> Remote:
-        parts = (index, self.env_id, self.provider, self.config, turns, self._changed.set)
+    def _remote(self, index: int, witness: Witness) -> Remote:
+        parts = (index, self.env_id, self.provider, self.config, witness, self._changed.set)
         if self.config.mode == "lockstep":
             return LockstepRemote(LockstepLink(*parts))
         return Remote(Link(*parts), self.config.observer)

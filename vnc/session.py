@@ -166,7 +166,8 @@ class Connect(Protocol):
 
         Args:
             address: the server and its password. With a password, a server that asks for none is refused.
-            on_change: called on the event loop's thread after each frame, and once when the session is over.
+            on_change: called on the event loop's thread when there is a frame to take (a driver need not say so again
+                before somebody takes it), when a refresh is complete, and when the session is over.
             limits: bounds on what the server may send.
             timeouts: deadlines of connection, handshake, liveness and close.
             encodings: the numbers to ask for, best first (`vnc.encodings.preference`); a driver leaves out what it

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 from universe_client.loop import LoopThread
-from universe_client.witness import Turns, Witness
+from universe_client.witness import Witness
 
 
 async def turn(times: int = 1) -> None:
@@ -14,54 +15,67 @@ async def turn(times: int = 1) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_frame_is_heard_some_turns_of_the_loop_after_it_came():
-    witness = Witness(Turns())
-    witness.frame(3)
-    assert not witness.heard(3, 0)
+def witness() -> Witness:
+    return Witness(asyncio.get_running_loop().call_soon)
+
+
+async def test_a_moment_is_heard_some_turns_of_the_loop_after_it_was_marked():
+    heard = witness()
+    moment = time.monotonic()
+    heard.mark()
+    assert not heard.heard(moment, 0)
     await turn()
-    assert not witness.heard(3, 0), "one turn only finds the socket readable"
+    assert not heard.heard(moment, 0), "one turn only finds the socket readable"
     await turn(5)
-    assert witness.heard(3, 0) and witness.heard(2, 0) and not witness.heard(4, 0)
+    assert heard.heard(moment, 0)
+    assert not heard.heard(time.monotonic(), 0)
 
 
-async def test_a_flood_of_frames_holds_none_of_them_back():
-    witness = Witness(Turns())
-    for number in range(1, 100):
-        witness.frame(number)
+async def test_a_flood_of_marks_holds_none_of_them_back():
+    heard = witness()
+    moments = []
+    for number in range(100):
+        moments.append(time.monotonic())
+        heard.mark()
         await turn()
-        assert number < 8 or witness.heard(number - 7, 0)
+        assert number < 7 or heard.heard(moments[number - 7], 0)
 
 
-async def test_a_session_that_counts_anew_is_not_taken_at_the_word_of_the_last():
-    witness = Witness(Turns())
-    witness.frame(9)
-    await turn(6)
-    assert witness.heard(9, 0)
-    witness.forget()
-    assert not witness.heard(1, 0)
-    witness.frame(1)
-    await turn(6)
-    assert witness.heard(1, 0) and not witness.heard(2, 0)
-
-
-async def test_links_share_the_counting_of_turns():
-    turns = Turns()
-    first, second = Witness(turns), Witness(turns)
-    first.frame(1)
-    await turn(2)
-    second.frame(1)
+async def test_a_mark_counts_for_all_that_came_before_it():
+    heard = witness()
+    moment = time.monotonic()
+    heard.mark()
     await turn(3)
-    assert first.heard(1, 0) and not second.heard(1, 0)
+    heard.mark_since(moment)
     await turn(3)
-    assert second.heard(1, 0)
+    assert heard.heard(moment, 0), "it was not marked a second time"
+
+
+async def test_whoever_asks_for_a_moment_nobody_has_marked_has_it_marked():
+    heard = witness()
+    moment = time.monotonic()
+    assert not heard.heard(moment, 0)
+    await turn(6)
+    assert heard.heard(moment, 0)
 
 
 def test_another_thread_waits_until_it_is_heard():
     loop = LoopThread()
-    witness = Witness(Turns())
-    heard = threading.Thread(target=witness.heard, args=(1, 10.0))
-    heard.start()
-    loop.call(witness.frame, 1)
-    heard.join(5.0)
-    assert not heard.is_alive()
+    assert Witness(loop.call).heard(time.monotonic(), 10.0)
     loop.stop(asyncio.sleep(0))
+
+
+def test_of_many_threads_none_waits_for_ever():
+    loop = LoopThread()
+    heard = Witness(loop.call)
+    found: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: found.extend(heard.heard(time.monotonic(), 10.0) for _ in range(50)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    loop.stop(asyncio.sleep(0))
+    assert found == [True] * 200

@@ -65,6 +65,25 @@ def descriptors() -> set[str]:
     return {entry.name for entry in os.scandir("/proc/self/fd") if os.path.exists(entry.path)}
 
 
+async def test_python_is_told_once_of_frames_that_nobody_takes(opened):
+    go_on = asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        for value in (1, 2, 3, 4, 5):
+            await peer.request()
+            peer.update(raw(value))
+        await go_on.wait()
+        peer.update(raw(6))
+        await peer.idle()
+
+    async with opened.to(talk) as (session, changes):
+        await changes.until(lambda: session.frames == 5 and changes.count > 0)
+        assert taken(session)[0, 0, 0] == 5
+        go_on.set()
+        await changes.until(lambda: session.frames == 6 and changes.count > 1)
+        assert changes.count == 2
+
+
 async def test_take_refuses_an_array_that_is_not_contiguous(opened):
     async with opened.to(Peer.idle) as (session, _):
         with pytest.raises(ValueError, match="contiguous"):

@@ -223,7 +223,6 @@ impl Session {
 
     /// Copy what has changed since the last take into this array.
     fn take(&self, py: Python<'_>, out: &Bound<'_, PyArray3<u8>>) -> PyResult<u64> {
-        self.shared.taking();
         let data = out.data() as usize;
         let since = self.last_taken(py, data);
         // INVARIANT: `frames` is stored before Python is told, so an equal number means nothing new.
@@ -262,17 +261,18 @@ impl Session {
     fn copy(&self, py: Python<'_>, since: Option<u64>, out: &mut PyReadwriteArray3<'_, u8>) -> PyResult<u64> {
         let shape: [usize; 3] = out.shape().try_into().unwrap_or_default();
         let target = out.as_slice_mut().map_err(|_| PyValueError::new_err("the array is not contiguous"))?;
+        let shared = &*self.shared;
         let small = since.is_some() || target.len() <= BIG;
         if small {
             match self.shared.connection.try_lock() {
-                Ok(connection) => return copy_from(&connection, shape, since, target),
+                Ok(connection) => return copy_from(shared, &connection, shape, since, target),
                 Err(TryLockError::Poisoned(poisoned)) => {
-                    return copy_from(&poisoned.into_inner(), shape, since, target);
+                    return copy_from(shared, &poisoned.into_inner(), shape, since, target);
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
         }
-        py.detach(|| copy_from(&lock(&self.shared.connection), shape, since, target))
+        py.detach(|| copy_from(shared, &lock(&shared.connection), shape, since, target))
     }
 }
 
@@ -289,11 +289,14 @@ fn owner<'py>(out: &Bound<'py, PyArray3<u8>>) -> Bound<'py, PyAny> {
 }
 
 fn copy_from(
+    shared: &Shared,
     connection: &Connection,
     shape: [usize; 3],
     since: Option<u64>,
     target: &mut [u8],
 ) -> PyResult<u64> {
+    // INVARIANT: under the connection's lock, as it is set: whoever has the newest frame is told of the next.
+    shared.announced.store(false, Relaxed);
     let screen = connection.screen();
     let (height, width) = (usize::from(screen.height()), usize::from(screen.width()));
     if shape != [height, width, 3] {

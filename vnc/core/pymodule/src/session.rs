@@ -2,9 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
-use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release,
-};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 use std::time::Instant;
 
@@ -243,18 +241,12 @@ impl Shared {
         }
         lock(&self.clock).hear(connection.in_update());
         counters.frames.store(connection.frames(), Release);
-        // INVARIANT: after `frames`, as `taking` comes before that is read: one of the two sees the other.
-        news |= drawn && !self.announced.swap(true, AcqRel);
+        news |= drawn && !self.announced.swap(true, Relaxed);
         if let Some(error) = connection.error() {
             self.finish(kind(error), error.to_string());
         } else if news {
             self.changed();
         }
-    }
-
-    /// Whoever takes a frame wants to be told of the next one.
-    pub fn taking(&self) {
-        self.announced.swap(false, AcqRel);
     }
 
     /// Returns whether Python is to be told in any case.
