@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import math
 import os
 import resource
 import sys
@@ -22,6 +23,7 @@ from vnc import portable
 from vnc.session import Connect, Session, Timeouts, VNCAddress
 
 PATIENT = Timeouts(probe_interval=600.0, update=600.0)
+_LOOK = 0.005
 
 
 class Usage(msgspec.Struct):
@@ -46,9 +48,9 @@ class Meter:
     def begin(self, updates: int) -> None:
         self._began, self._cpu, self._updates = time.monotonic(), _cpu(), updates
 
-    def usage(self, updates: int) -> Usage:
+    def usage(self, updates: int, ended: float) -> Usage:
         resident = (_rss() - self._resident) // self._remotes
-        return Usage(updates - self._updates, _cpu() - self._cpu, time.monotonic() - self._began, resident)
+        return Usage(updates - self._updates, _cpu() - self._cpu, ended - self._began, resident)
 
 
 def _cpu() -> float:
@@ -67,9 +69,8 @@ class _Sessions:
         self.sessions: list[Session] = []
         self._frames: list[np.ndarray] = []
         self._take = take
-        self._wanted = 0
-        self._waiting: set[int] = set()
-        self._done: asyncio.Future[None] | None = None
+        self._news = asyncio.Event()
+        self._error: Exception | None = None
 
     async def open(self, connect: Connect, address: VNCAddress, remotes: int) -> None:
         for index in range(remotes):
@@ -77,42 +78,41 @@ class _Sessions:
             self.sessions.append(await connect(address, on_change=on_change, timeouts=PATIENT))
         if self._take:
             self._frames = [np.zeros(session.shape, np.uint8) for session in self.sessions]
+        while any(session.frames < 1 for session in self.sessions):
+            self._news.clear()
+            await self._news.wait()
 
     @property
     def updates(self) -> int:
         return sum(session.frames for session in self.sessions)
 
-    async def until(self, frames: int, seconds: float = 0.0) -> None:
-        """Wait until each session has had so many frames, or, if not 0, so many seconds have passed."""
-        loop = asyncio.get_running_loop()
-        self._wanted, self._done = frames, loop.create_future()
-        self._waiting = {index for index, session in enumerate(self.sessions) if session.frames < frames}
-        timer = loop.call_later(seconds, self._finish) if seconds else None
-        if self._waiting:
-            await self._done
-        if timer is not None:
-            timer.cancel()
+    @property
+    def newest(self) -> float:
+        """When the newest frame was finished, on the monotonic clock."""
+        return max(session.frame_time for session in self.sessions)
+
+    async def until(self, frames: int, seconds: float) -> None:
+        """Wait until each session has had so many frames, or, if not 0, so many seconds have passed.
+
+        Looked at now and then: what is measured is the driver, not how often Python is told.
+        """
+        deadline = time.monotonic() + (seconds or math.inf)
+        waiting = list(self.sessions)
+        while waiting and time.monotonic() < deadline:
+            await asyncio.sleep(_LOOK)
+            if self._error is not None:
+                raise self._error
+            while waiting and waiting[-1].frames >= frames:
+                waiting.pop()
 
     def _changed(self, index: int) -> None:
+        self._news.set()
         if index >= len(self.sessions):
             return  # it is being opened
         session = self.sessions[index]
-        if session.error is not None:
-            self._finish(session.error)
+        self._error = self._error or session.error
         if self._frames:
             session.take(self._frames[index])
-        if session.frames >= self._wanted:
-            self._waiting.discard(index)
-            if not self._waiting:
-                self._finish()
-
-    def _finish(self, error: Exception | None = None) -> None:
-        if self._done is None or self._done.done():
-            return
-        if error is None:
-            self._done.set_result(None)
-        else:
-            self._done.set_exception(error)
 
 
 async def _ours(
@@ -121,10 +121,9 @@ async def _ours(
     meter = Meter(remotes)
     held = _Sessions(take)
     await held.open(connect, VNCAddress("127.0.0.1", port), remotes)
-    await held.until(1)
     meter.begin(held.updates)
     await held.until(updates, seconds)
-    usage = meter.usage(held.updates)
+    usage = meter.usage(held.updates, held.newest)
     for session in held.sessions:
         await session.close()
     return usage
@@ -146,7 +145,7 @@ async def _asyncvnc(port: int, updates: int, remotes: int = 1, seconds: float = 
             await client.read()
             if number == 0:
                 meter.begin(1)
-        return meter.usage(updates)
+        return meter.usage(updates, time.monotonic())
 
 
 async def _portable(*arguments: float) -> Usage:

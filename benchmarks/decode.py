@@ -21,7 +21,7 @@ from rich.console import Console
 
 from benchmarks import floor
 from benchmarks.capture import FORMS, ensure
-from benchmarks.harness import build
+from benchmarks.harness import ENVIRONMENT, build
 from benchmarks.replaying import replaying
 from benchmarks.report import Bars, Report, Table
 from benchmarks.workloads.names import WORKLOADS
@@ -109,7 +109,7 @@ def measure_row(path: Path, clients: Mapping[str, Command], rounds: int) -> Row 
 
 def _run(command: list[str]) -> dict[str, float] | None:
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT, check=True)
+        done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT, check=True, env=ENVIRONMENT)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"{' '.join(command[2:5])}: {error}\n{(error.stderr or b'').decode()[-500:]}", file=sys.stderr)
         return None

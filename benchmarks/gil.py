@@ -19,6 +19,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.capture import ensure, path_of
+from benchmarks.harness import ENVIRONMENT
 from benchmarks.replaying import replaying
 from benchmarks.report import Report, Table
 from benchmarks.xvnc import program, xvnc
@@ -94,7 +95,7 @@ def _measured(what: str, port: int, rounds: int) -> dict[str, dict[str, list[flo
 
 def _agent(what: str, driver: str, mode: str, port: int) -> list[float]:
     command = [sys.executable, "-m", "benchmarks.agent", what, driver, mode, str(port)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=_TIMEOUT, check=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=_TIMEOUT, check=True, env=ENVIRONMENT)
     result = json.loads(done.stdout)
     return result if isinstance(result, list) else [result]
 

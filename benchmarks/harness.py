@@ -1,11 +1,16 @@
-"""The C programs of the benchmarks, built when they are needed."""
+"""What measured processes need: the C programs, built when they are needed, and an environment."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 _HOME = Path(__file__).parent
+
+ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+"""For measured processes: the threads that numpy starts for its linear algebra spin for a while after the import, and
+their time would count as the client's."""
 
 
 def build(name: str, *libraries: str) -> Path:

@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.capture import FORMS, ensure, path_of
-from benchmarks.harness import build
+from benchmarks.harness import ENVIRONMENT, build
 from benchmarks.report import Report, Table
 from benchmarks.workloads.names import WORKLOADS
 from vnc.capture import read_capture
@@ -105,7 +105,11 @@ def _measured(path: Path, remotes: int, harness: str, rounds: int) -> dict[str, 
                 )
                 numbers = [str(number) for number in (port, _FOREVER, remotes, SECONDS)]
                 done = subprocess.run(
-                    [*start, *numbers], stdout=subprocess.PIPE, timeout=_TIMEOUT, check=True
+                    [*start, *numbers],
+                    stdout=subprocess.PIPE,
+                    timeout=_TIMEOUT,
+                    check=True,
+                    env=ENVIRONMENT,
                 )
                 found[client].append(json.loads(done.stdout))
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from twisted.internet import reactor
 from vncdotool import rfb
 from vncdotool.client import VNCDoToolClient, VNCDoToolFactory
@@ -32,7 +34,7 @@ class _Client(VNCDoToolClient):
         if self.updates == 1:
             factory.meter.begin(1)
         if self.updates == factory.wanted:
-            factory.usage = factory.meter.usage(self.updates)
+            factory.usage = factory.meter.usage(self.updates, time.monotonic())
             reactor.stop()
             return
         self.framebufferUpdateRequest(incremental=True)

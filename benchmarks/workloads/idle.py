@@ -1,4 +1,4 @@
-"""A page that stands still, with a blinking text cursor."""
+"""A page that stands still, with a text cursor; it blinks fast, so that seconds bring enough updates."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def main() -> None:
         screen.fill("black" if number % 2 else "white", _CURSOR)
         return [_CURSOR]
 
-    play(draw, fps=2)
+    play(draw, fps=20)
