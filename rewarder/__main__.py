@@ -103,6 +103,7 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
             on_ready=announce,
             display=display,
             novnc=options.novnc,
+            call=options.call,
         )
 
 
@@ -192,6 +193,13 @@ def _add_environment(group: argparse._ArgumentGroup) -> None:
         "--fps", type=_positive, metavar="N", help="ticks per second, default: the environment's own"
     )
     group.add_argument("--seed", type=int, metavar="N", help="seed of the first episode")
+    group.add_argument(
+        "--call",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="let agents call, read and set this in the environment; may be given several times",
+    )
     group.add_argument(
         "--observation", action="store_true", help="send the environment's own observation too"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,9 +34,9 @@ from rewarder.errors import (
     ResetRejected,
     RewarderError,
 )
-from rewarder.messages import MAX_FRAME, Envelope, ReplyPing
+from rewarder.messages import MAX_FRAME, Call, Envelope, ObservationSpace, ReplyPing
+from rewarder.offer import Offer, want
 from rewarder.protocol import ClientSession, close_reason
-from rewarder.upgrade import LOCKSTEP, ask_for, offered
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
 logger = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class RewarderClient:
         buffer: RewardBuffer,
         on_message: Callable[[Envelope], None] | None = None,
         observer: bool = False,
-        lockstep: bool = False,
+        wants: Collection[str] = (),
         timeouts: RewarderTimeouts | None = None,
         label: str = "",
     ) -> RewarderClient:
@@ -123,7 +123,7 @@ class RewarderClient:
                 of this one: only the owner can say why in the same breath.
             on_message: called on the loop's thread after each message, when the buffer knows it already.
             observer: only listen.
-            lockstep: ask that time pass by `step` only; whether it does is in `capabilities`.
+            wants: features of `rewarder.offer`; one that is not in `offer` is not to be had.
             timeouts: deadlines of opening, liveness and close.
             label: what the logs call this remote; its address by default.
 
@@ -131,7 +131,7 @@ class RewarderClient:
             ConnectError: nobody there, or no rewarder; `AuthError`: the password is refused.
         """
         timeouts = timeouts or RewarderTimeouts()
-        websocket = await _open(address, observer, lockstep, timeouts)
+        websocket = await _open(address, observer, wants, timeouts)
         session = ClientSession(buffer, label or str(address))
         return cls(websocket, session, on_message=on_message, timeouts=timeouts)
 
@@ -157,10 +157,15 @@ class RewarderClient:
         return None if response is None else peer_version(response.headers.get("Server"))
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        """What the rewarder can do beyond v0: names of `rewarder.upgrade`."""
+    def offer(self) -> Offer:
+        """What the rewarder can do beyond v0."""
         response = self._websocket.response
-        return frozenset() if response is None else offered(response.headers)
+        return Offer() if response is None else Offer.read(response.headers)
+
+    @property
+    def observation_space(self) -> ObservationSpace | None:
+        """Of the environment's own observations, once it has been told."""
+        return self._session.observation_space
 
     def reset(self, env_id: str | None, seed: int | None = None, fps: float | None = None) -> int:
         """Send `v0.env.reset`; return its message id. On a connection that is over: no effect."""
@@ -171,6 +176,16 @@ class RewarderClient:
     def step(self, events: Sequence[Sequence[object]]) -> int:
         """Send `v1.env.step`; return its message id. On a connection that is over: no effect."""
         message_id = self._session.step(events, time.time())
+        self._flush()
+        return message_id
+
+    def call(self, call: Call) -> int:
+        """Send `v1.env.call`; return its message id. On a connection that is over: no effect.
+
+        Raises:
+            ValueError: the arguments are larger than a message may be.
+        """
+        message_id = self._session.call(call, time.time())
         self._flush()
         return message_id
 
@@ -265,11 +280,9 @@ def _closed_by_peer(code: int, reason: str) -> RewarderError:
 
 
 async def _open(
-    address: RewarderAddress, observer: bool, lockstep: bool, timeouts: RewarderTimeouts
+    address: RewarderAddress, observer: bool, wants: Collection[str], timeouts: RewarderTimeouts
 ) -> ClientConnection:
-    headers = {"openai-observer": "true" if observer else "false"}
-    if lockstep:
-        headers.update([ask_for(LOCKSTEP)])
+    headers = {"openai-observer": "true" if observer else "false"} | want(wants)
     if address.password is not None:
         headers["authorization"] = authorization(address.password)
     try:

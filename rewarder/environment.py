@@ -4,9 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from vnc.events import Event
 from vnc.session import Frame
+
+
+class Box(Protocol):
+    """Arrays of one shape and dtype between two; `gymnasium.spaces.Box` is one."""
+
+    @property
+    def low(self) -> NDArray[Any]:
+        """The lower bounds."""
+        ...
+
+    @property
+    def high(self) -> NDArray[Any]:
+        """The upper bounds."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +59,13 @@ class Runtime:
     """True if the screen is an X display with a VNC server of its own: no frames go out, no events come in."""
     lockstep: bool = False
     """True if time passes in `tick` only, and by 1 / fps seconds each: clients may then step it one by one."""
+
+    observation_box: Box | None = None
+    """What `Tick.observation` is from, if clients may ask for it; known after `open`."""
+    tells_observation: bool = False
+    """Whether a client has asked for it; a runtime may tell it unasked."""
+    inside: object | None = None
+    """Whose listed attributes clients may call, read and set; known after `open`."""
 
     def open(self) -> None:
         """Get ready, before anything listens; the last moment to set `fps`, `width` and `height`."""

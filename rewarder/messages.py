@@ -119,6 +119,28 @@ class ReplyPing(Message, frozen=True):
     method: ClassVar[str] = "v0.reply.control.ping"
 
 
+class ReplyCall(Message, frozen=True):
+    """Server: what the call returned, as in `rewarder.values`.
+
+    With `is_method`, for a "get" of something that is there to be called, there is no value.
+    """
+
+    method: ClassVar[str] = "v1.reply.env.call"
+    value: Any = None
+    is_method: bool = False
+
+
+class ObservationSpace(Message, frozen=True):
+    """Server, to a client that wants observations: the box that each `v0.env.observation` is from.
+
+    `low` and `high` are as in `rewarder.values`, arrays of `dtype` and `shape`.
+    """
+
+    method: ClassVar[str] = "v1.env.observation_space"
+    low: Any = None
+    high: Any = None
+
+
 class Reset(Message, frozen=True):
     """Client: restart, or switch to `env_id`."""
 
@@ -152,6 +174,19 @@ class Step(Message, frozen=True):
     events: list[Any] | None = None
 
 
+class Call(Message, frozen=True):
+    """Client: call, read or set something in the environment that the remote has listed.
+
+    `operation` is "call", "get" or "set" (to the one argument); arguments are as in `rewarder.values`.
+    """
+
+    method: ClassVar[str] = "v1.env.call"
+    operation: str = "call"
+    name: str = ""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+
+
 class UnknownMessage(msgspec.Struct, frozen=True):
     """A method this version does not know; to be ignored."""
 
@@ -160,8 +195,9 @@ class UnknownMessage(msgspec.Struct, frozen=True):
 
 SERVER_MESSAGES: tuple[type[Message], ...] = (
     Describe, Reward, Text, Observation, ConnectionClose, ReplyError, ReplyReset, ReplyPing, ReplyStep,
+    ReplyCall, ObservationSpace,
 )  # fmt: skip
-CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step)
+CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step, Call)
 
 
 class Envelope(msgspec.Struct, frozen=True):

@@ -19,13 +19,16 @@ from rewarder.episode import EpisodeId, RewardBuffer
 from rewarder.errors import ProtocolError, ResetRejected
 from rewarder.messages import (
     Action,
+    Call,
     ConnectionClose,
     Describe,
     Envelope,
     Headers,
     Message,
     Observation,
+    ObservationSpace,
     Ping,
+    ReplyCall,
     ReplyError,
     ReplyPing,
     ReplyReset,
@@ -77,6 +80,7 @@ class ClientSession(_Session):
     Attributes:
         clock: skew and round trip, from the pings answered so far.
         closing: what the server said in `v0.connection.close`, if it did.
+        observation_space: of the environment's own observations, if the server told it.
         reset_error: the error the latest reset was answered with; None while there is none.
     """
 
@@ -84,6 +88,7 @@ class ClientSession(_Session):
         super().__init__(label)
         self.clock = ClockSync()
         self.closing: str | None = None
+        self.observation_space: ObservationSpace | None = None
         self.reset_error: ResetRejected | None = None
         self._buffer = buffer
         self._pings: OrderedDict[int, float] = OrderedDict()
@@ -101,6 +106,10 @@ class ClientSession(_Session):
     def step(self, events: Sequence[Sequence[object]], wall: float) -> int:
         """Ask for one tick with this input, in lock-step; return the message id that its answer will name."""
         return self._send(Step(list(events)), wall)
+
+    def call(self, call: Call, wall: float) -> int:
+        """Ask the environment something; return the message id that the answer will name."""
+        return self._send(call, wall)
 
     def action(self, env_id: str | None, action: Sequence[Sequence[Any]], wall: float) -> None:
         """Send input that has no VNC event."""
@@ -135,7 +144,9 @@ class ClientSession(_Session):
             self._receive_error(envelope.headers, message.message or "no reason given")
         elif isinstance(message, ConnectionClose):
             self.closing = (message.message or "no reason given")[:1000]
-        elif not isinstance(message, ReplyStep):
+        elif isinstance(message, ObservationSpace):
+            self.observation_space = message
+        elif not isinstance(message, (ReplyStep, ReplyCall)):
             self._note(f"method {message.method!r}")
         return envelope
 
@@ -196,7 +207,17 @@ class StepRequest:
     received_at: float
 
 
-Request = ResetRequest | StepRequest
+@dataclass(frozen=True, slots=True)
+class CallRequest:
+    """A client's `v1.env.call`, to be answered once."""
+
+    connection: int
+    message_id: int | None
+    call: Call
+    received_at: float
+
+
+Request = ResetRequest | StepRequest | CallRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +246,7 @@ class ServerSession(_Session):
         message, message_id = envelope.message, envelope.headers.message_id
         if isinstance(message, Ping):
             self._send(ReplyPing(), wall, parent_message_id=message_id, parent_runtime=0.0)
-        elif not isinstance(message, (Reset, Action, Step)):
+        elif not isinstance(message, (Reset, Action, Step, Call)):
             self._refuse(message_id, f"unknown method {message.method!r}", wall)
         elif self.observer:
             self._refuse(message_id, "observers may only ping", wall)
@@ -235,6 +256,8 @@ class ServerSession(_Session):
             )
         elif isinstance(message, Step):
             return StepRequest(self.connection, message_id, _events(message.events), now)
+        elif isinstance(message, Call):
+            return CallRequest(self.connection, message_id, message, now)
         else:
             return ActionRequest(message.env_id, _events(message.action))
         return None
@@ -265,8 +288,20 @@ class ServerSession(_Session):
         """Answer a step: the tick is over, or it led to this episode."""
         self._reply(ReplyStep(checksum), request, episode_id, now, wall)
 
+    def reply_call(self, request: CallRequest, reply: ReplyCall, now: float, wall: float) -> None:
+        """Answer a call.
+
+        Raises:
+            ValueError: the value is larger than a message may be.
+        """
+        self._reply(reply, request, None, now, wall)
+
+    def tell(self, message: Message, wall: float) -> None:
+        """Send a message that is about no episode."""
+        self._send(message, wall)
+
     def _reply(
-        self, message: Message, request: Request, episode_id: EpisodeId, now: float, wall: float
+        self, message: Message, request: Request, episode_id: EpisodeId | None, now: float, wall: float
     ) -> None:
         self._send(
             message,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from rewarder.environment import Runtime, Tick
+from rewarder.extras import Extras
 from rewarder.inbox import Inbox
 from rewarder.lifetime import until_stopped
 from rewarder.player import Player
@@ -60,6 +61,7 @@ class ServeOptions(TypedDict, total=False):
     on_ready: Callable[[Ports], None] | None
     display: int | None
     novnc: Path | None
+    call: Sequence[str]
 
 
 def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
@@ -87,6 +89,7 @@ async def serve(
     on_ready: Callable[[Ports], None] | None = None,
     display: int | None = None,
     novnc: Path | None = None,
+    call: Sequence[str] = (),
 ) -> None:
     """Play `runtime` in real time and let agents in, until cancelled or idle.
 
@@ -103,11 +106,13 @@ async def serve(
         on_ready: called once both ports can be connected to.
         display: the port of a VNC server that shows the environment already; none of ours is started.
         novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.Viewer`.
+        call: names that clients may call, read and set in the runtime's `inside`; nothing by default.
 
     Raises:
         RuntimeCrash: the environment raised; clients were told.
         OSError: a port cannot be bound.
-        ValueError: the runtime does not offer `env_id`, or has no screen; or noVNC is not in `novnc`.
+        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; or `call` has a
+            name that cannot be offered.
     """
     viewer = Viewer(novnc)
     async with _opened(runtime) as worker:
@@ -119,8 +124,7 @@ async def serve(
             password=password,
             on_reset=inbox.reset,
             on_action=inbox.action,
-            on_step=inbox.step if runtime.lockstep else None,
-            on_lockstep=inbox.set_lockstep if runtime.lockstep else None,
+            extras=Extras(runtime, worker, inbox, call),
             health=lambda: {
                 **player.health(),
                 "vnc_clients": vnc.clients if vnc else None,

@@ -27,9 +27,11 @@ from websockets.protocol import State
 from rewarder.auth import Authenticator, same_origin, wire_logger
 from rewarder.episode import EpisodeId
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
-from rewarder.messages import MAX_FRAME, Describe, Message, Observation, Text
+from rewarder.messages import MAX_FRAME, Describe, Message, Observation, ReplyCall, Text
+from rewarder.offer import OBSERVATION, wanted
 from rewarder.protocol import (
     ActionRequest,
+    CallRequest,
     ResetRequest,
     ServerSession,
     StepRequest,
@@ -40,11 +42,9 @@ from rewarder.protocol import (
     Request as ClientRequest,
 )
 from rewarder.upgrade import (
-    LOCKSTEP,
+    Extras,
     Site,
-    asks_for_lockstep,
     is_observer,
-    offer,
     peer_address,
     peer_label,
     refused,
@@ -76,7 +76,7 @@ class ServerLimits:
 class _Peer:
     websocket: ServerConnection
     session: ServerSession
-    lockstep: bool
+    wants: frozenset[str]
 
 
 class RewarderServer:
@@ -88,8 +88,7 @@ class RewarderServer:
         password: str | None,
         on_reset: Callable[[ResetRequest], None],
         on_action: Callable[[Sequence[Sequence[Any]], str | None], None] | None = None,
-        on_step: Callable[[StepRequest], None] | None = None,
-        on_lockstep: Callable[[bool], None] | None = None,
+        extras: Extras | None = None,
         health: Callable[[], Mapping[str, object]] | None = None,
         idle_timeout: float | None = None,
         limits: ServerLimits | None = None,
@@ -98,8 +97,7 @@ class RewarderServer:
     ) -> None:
         self._on_reset = on_reset
         self._on_action = on_action
-        self._on_step, self._on_lockstep = on_step, on_lockstep
-        self._capabilities = (LOCKSTEP,) if on_step is not None else ()
+        self._extras = extras
         self._health = health
         self._idle_timeout = idle_timeout
         self._limits = limits or ServerLimits()
@@ -197,6 +195,17 @@ class RewarderServer:
             peer.session.reply_step(request, episode_id, time.monotonic(), time.time(), checksum)
             self._flush(peer)
 
+    def reply_call(self, request: CallRequest, reply: ReplyCall) -> None:
+        """Answer a call, to the client that asked if it is still there.
+
+        Raises:
+            ValueError: the value is larger than a message may be.
+        """
+        peer = self._peers.get(request.connection)
+        if peer is not None:
+            peer.session.reply_call(request, reply, time.monotonic(), time.time())
+            self._flush(peer)
+
     def reply_error(self, request: ClientRequest, message: str) -> None:
         """Refuse a request, to the client that asked if it is still there."""
         peer = self._peers.get(request.connection)
@@ -250,9 +259,8 @@ class RewarderServer:
     def _process_response(
         self, websocket: ServerConnection, request: Request, response: Response
     ) -> Response | None:
-        if self._capabilities:
-            name, value = offer(self._capabilities)
-            response.headers[name] = value
+        if self._extras is not None:
+            response.headers.update(self._extras.offer.headers())
         return response
 
     async def _admit(self, websocket: ServerConnection, request: Request) -> HTTPStatus:
@@ -284,7 +292,7 @@ class RewarderServer:
         observer = is_observer(websocket)
         refusal = self._refusal(observer)
         session = ServerSession(next(self._numbers), observer=observer, label=peer_label(websocket))
-        peer = _Peer(websocket, session, asks_for_lockstep(websocket) and not observer)
+        peer = _Peer(websocket, session, self._wants(websocket))
         if refusal is not None:
             await self._turn_away(peer, *refusal)
             return
@@ -309,24 +317,32 @@ class RewarderServer:
     def _join(self, peer: _Peer) -> None:
         self._peers[peer.session.connection] = peer
         self._watch_idle()
-        self._set_pace(peer, peer.lockstep)
+        self._heed(peer, peer.wants)
         logger.info(
             "%s = joined as %s", peer.session.label, "observer" if peer.session.observer else "controller"
         )
+        space = self._extras.observation_space if self._extras and OBSERVATION in peer.wants else None
+        if space is not None:
+            peer.session.tell(space, time.time())
         if self._described is not None:
             peer.session.publish(*self._described, time.time())
-            self._flush(peer)
+        self._flush(peer)
 
     def _leave(self, peer: _Peer) -> None:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
             self._watch_idle()
-            self._set_pace(peer, False)
+            self._heed(peer, frozenset())
 
-    def _set_pace(self, peer: _Peer, lockstep: bool) -> None:
-        """The environment lives at its controller's pace, and without one in real time."""
-        if self._on_lockstep is not None and not peer.session.observer:
-            self._on_lockstep(lockstep)
+    def _heed(self, peer: _Peer, wants: frozenset[str]) -> None:
+        """The environment does as its controller wants, and without one what it always does."""
+        if self._extras is not None and not peer.session.observer:
+            self._extras.heed(wants)
+
+    def _wants(self, websocket: ServerConnection) -> frozenset[str]:
+        if self._extras is None or websocket.request is None:
+            return frozenset()
+        return wanted(websocket.request.headers) & self._extras.offer.features
 
     async def _listen(self, peer: _Peer) -> None:
         try:
@@ -345,8 +361,11 @@ class RewarderServer:
             self._on_reset(request)
         elif isinstance(request, ActionRequest) and self._on_action is not None:
             self._on_action(request.action, request.env_id)
-        elif isinstance(request, StepRequest) and self._on_step is not None:
-            self._on_step(request)
+        elif isinstance(request, StepRequest | CallRequest):
+            if self._extras is not None:
+                self._extras.handle(request, self)
+            else:
+                self.reply_error(request, "this remote offers nothing beyond v0")
 
     def _publish(self, episode_id: EpisodeId, message: Message) -> None:
         wall = time.time()

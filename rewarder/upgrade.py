@@ -1,45 +1,45 @@
-"""What a rewarder's server and its clients read in the HTTP requests and responses that become WebSockets."""
+"""The HTTP requests that become a rewarder's connections, and what may sit beside or behind them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
 from websockets.asyncio.server import ServerConnection
-from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-LOCKSTEP = "lockstep"
-"""What a server that can be stepped offers, and what a client that wants to step asks for."""
+from rewarder.offer import Offer
 
-_OFFER = "Universe-Capabilities"
-_MODE = "Universe-Mode"
-
-
-def offer(capabilities: Sequence[str]) -> tuple[str, str]:
-    """Return the response header in which a server says what it can do beyond v0."""
-    return _OFFER, ", ".join(capabilities)
+if TYPE_CHECKING:
+    from rewarder.messages import ObservationSpace
+    from rewarder.protocol import CallRequest, StepRequest
+    from rewarder.server import RewarderServer
 
 
-def offered(headers: Headers) -> frozenset[str]:
-    """Return what a server offers; nothing, if it is not one of ours."""
-    words = (word.strip() for value in headers.get_all(_OFFER) for word in value.split(","))
-    return frozenset(word for word in words if word)
+class Extras(Protocol):
+    """What a remote can do beyond v0; see `rewarder.extras`."""
 
+    @property
+    def offer(self) -> Offer:
+        """What every client is told at the upgrade."""
+        ...
 
-def ask_for(mode: str) -> tuple[str, str]:
-    """Return the request header in which a client says how it wants time to pass."""
-    return _MODE, mode
+    @property
+    def observation_space(self) -> ObservationSpace | None:
+        """What a client that wants observations is told first."""
+        ...
 
+    def heed(self, wants: frozenset[str]) -> None:
+        """The controlling client, a new one or none, wants these of the offered features."""
+        ...
 
-def asks_for_lockstep(websocket: ServerConnection) -> bool:
-    """Whether the client wants to step the environment."""
-    request = websocket.request
-    return request is not None and request.headers.get(_MODE, "").strip().lower() == LOCKSTEP
+    def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
+        """Do what a client asks for, and answer through `server`."""
+        ...
 
 
 class Site(Protocol):

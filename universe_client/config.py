@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from rewarder.client import RewarderTimeouts
+from rewarder.offer import LOCKSTEP, OBSERVATION
 from universe_client.errors import ConfigError
 from vnc.drivers import Driver, choose
 from vnc.encodings import Encoding, preference
@@ -23,6 +25,8 @@ class Config:
             server on this host for raw pixels, any other for tight ones.
         quality: of JPEG, 0 to 9, where the server may use it; None, the default, keeps pixels exact.
         mode: "realtime", or "lockstep": the remotes freeze between steps, and live for exactly one tick in each.
+        generic: ask the remotes for their environments' own observations, as `"generic"` beside the pixels.
+        call: what the remotes that are started for this environment let it call, read and set inside.
         fps: the rate asked of each remote in its reset; None leaves it to the remote.
         observer: watch only: another client controls the episodes, nothing we send reaches the remote.
         on_error: "truncate" reports a remote's failure in its slot and goes on; "raise" raises it from `step`.
@@ -38,6 +42,8 @@ class Config:
     encoding: Encoding = "auto"
     quality: int | None = None
     mode: Literal["realtime", "lockstep"] = "realtime"
+    generic: bool = False
+    call: Sequence[str] = ()
     fps: float | None = None
     observer: bool = False
     on_error: Literal["truncate", "raise"] = "truncate"
@@ -48,6 +54,12 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     timeouts: Timeouts = field(default_factory=Timeouts)
     rewarder_timeouts: RewarderTimeouts = field(default_factory=RewarderTimeouts)
+
+    @property
+    def wants(self) -> frozenset[str]:
+        """What rewarders are asked for beyond v0."""
+        asked = {LOCKSTEP: self.mode == "lockstep", OBSERVATION: self.generic}
+        return frozenset(word for word, wanted in asked.items() if wanted)
 
     def __post_init__(self) -> None:
         try:

@@ -14,7 +14,8 @@ UniverseError
     ├── ResetTimeout       its reset was not over in time
     ├── Unsupported        it cannot do what was asked for (freeze for lock-step, say); not tried again
     ├── StepRejected       it answered a step in lock-step with an error
-    └── StepTimeout        ... or not in time
+    ├── StepTimeout        ... or not in time
+    └── CallFailed         a call of its environment came to nothing; raised from that call
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class RemoteError(UniverseError):
 
     Attributes:
         remote: which one, as `index (address)`.
-        stage: what was being done: start, connect, reset, run, step.
+        stage: what was being done: start, connect, reset, run, step, call.
         permanent: True when trying again cannot help.
     """
 
@@ -99,6 +100,10 @@ class Unsupported(RemoteError):
 
 class StepRejected(RemoteError):
     """The remote answered our step, in lock-step, with an error."""
+
+
+class CallFailed(RemoteError):
+    """The environment raised when it was called, or no answer came."""
 
 
 class StepTimeout(RemoteError):

@@ -14,10 +14,11 @@ from universe_client import gym_infos
 from universe_client.action_maps import ActionMap, action_map
 from universe_client.config import Config
 from universe_client.errors import ConfigError
-from universe_client.gym_options import observation_space, remotes_argument
+from universe_client.gym_options import asking_for, observation_space, remotes_argument
 from universe_client.pacer import Pacer
 from universe_client.remotes.provider import Provider
 from universe_client.rows import Row, Rows
+from universe_client.states import States
 from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
 
@@ -47,7 +48,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
         remotes: int | str | Provider | None = None,
         *,
         actions: str | Sequence[Any] | ActionMap | None = None,
-        observation: Literal["pixels", "dict"] = "pixels",
+        observation: Literal["pixels", "dict", "state"] = "pixels",
         step_rate: float | None = None,
         screen: tuple[int, int] | None = None,
         render_mode: str | None = "rgb_array",
@@ -64,12 +65,14 @@ class GymEnv(gymnasium.Env[Any, Any]):
             raise ConfigError(f"render_mode={render_mode!r} is neither 'rgb_array' nor None")
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
-        self.core = VectorEnv(env_id, remotes_argument(remotes, 1), config=config, **options)
+        options = asking_for(observation, config, options)
+        self.core = VectorEnv(env_id, remotes_argument(remotes, 1), **options)
         try:
             if self.core.n != 1:
                 raise ConfigError(f"GymEnv is for one remote, and remotes names {self.core.n}")
-            self._rows = Rows(self.core, screen)
-            self.observation_space = observation_space(observation, *self._rows.screen)
+            states = States(self.core) if observation == "state" else None
+            self._rows = Rows(self.core, screen, states=states)
+            self.observation_space = observation_space(observation, *self._rows.screen, states)
             self.action_space = self._map.space(*self._rows.screen)
         except BaseException:
             self.core.close()
@@ -131,6 +134,8 @@ class GymEnv(gymnasium.Env[Any, Any]):
         return gym_infos.steady(row.info) if self._is_lockstep else row.info
 
     def _observe(self, row: Row) -> Any:
+        if self._rows.states is not None:
+            return self._rows.states.rows[0].copy()
         frame: Frame = self._rows.frames[0]
         if self.core.config.copy:
             frame = frame.copy()

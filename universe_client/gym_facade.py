@@ -13,6 +13,8 @@ from vnc.session import Frame
 class RemoteFacade:
     """What is known on this side of one remote, and whatever `set_attr` adds to it.
 
+    Beside that, what the remote lists of its environment (`callable_names`) is read, set and called there.
+
     Attributes:
         index: which one.
         action_space, observation_space: its spaces.
@@ -58,11 +60,25 @@ class RemoteFacade:
         frame: Frame = self._rows.frames[self.index].copy()
         return frame
 
+    @property
+    def callable_names(self) -> frozenset[str]:
+        """What the remote lets be called, read and set in its environment; nothing while it is not connected."""
+        rewarder = self._remote.link.rewarder
+        return frozenset() if rewarder is None else rewarder.offer.calls
+
     def __getattr__(self, name: str) -> Any:
+        if not name.startswith("_") and name in self.callable_names:
+            return self._rows.core.get_attr(name, self.index)[0]
         raise AttributeError(
-            f"nothing called {name!r} is known on this side of remote {self.index}; "
-            "attributes of the environment inside a remote are out of reach"
+            f"nothing called {name!r} is known on this side of remote {self.__dict__.get('index')}, "
+            "nor does the remote list it among what may be called"
         )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_remote" in self.__dict__ and name in self.callable_names:
+            self._rows.core.set_attr(name, value, self.index)
+        else:
+            super().__setattr__(name, value)
 
     def __repr__(self) -> str:
         return f"<RemoteFacade {self._remote.link.label} {self.state}>"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from universe_client.config import Config
 from universe_client.errors import ConfigError
 from universe_client.pixel_box import PixelBox
 from universe_client.remotes.provider import Provider
+from universe_client.states import States
 from universe_client.text_space import TextSpace
 
 
@@ -29,18 +32,29 @@ def check_count(num_envs: int, n: int) -> None:
         raise ConfigError(f"num_envs={num_envs}, but remotes names {n}")
 
 
-def observation_space(kind: str, width: int, height: int) -> gymnasium.Space[Any]:
-    """Return the space of one remote's observations.
+def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `VectorEnv` with which remotes tell what observations of this `kind` need.
 
     Raises:
-        ConfigError: `kind` is neither "pixels" nor "dict".
+        ConfigError: `kind` is none of "pixels", "dict" and "state".
     """
+    if kind not in ("pixels", "dict", "state"):
+        raise ConfigError(f"observation={kind!r} is none of 'pixels', 'dict' and 'state'")
+    if kind != "state":
+        return {"config": config, **options}
+    return (
+        {**options, "generic": True}
+        if config is None
+        else {"config": replace(config, generic=True), **options}
+    )
+
+
+def observation_space(kind: str, width: int, height: int, states: States | None) -> gymnasium.Space[Any]:
+    """Return the space of one remote's observations."""
+    if states is not None:
+        return states.space
     pixels = PixelBox((height, width, 3))
-    if kind == "pixels":
-        return pixels
-    if kind == "dict":
-        return gymnasium.spaces.Dict(vision=pixels, text=TextSpace())
-    raise ConfigError(f"observation={kind!r} is neither 'pixels' nor 'dict'")
+    return pixels if kind == "pixels" else gymnasium.spaces.Dict(vision=pixels, text=TextSpace())
 
 
 def reset_mask(options: dict[str, Any] | None, n: int) -> NDArray[np.bool_]:

@@ -18,12 +18,19 @@ from universe_client.action_maps import ActionMap, action_map
 from universe_client.config import Config
 from universe_client.errors import ConfigError
 from universe_client.gym_facade import RemoteFacade
-from universe_client.gym_options import check_count, observation_space, remotes_argument, reset_mask
+from universe_client.gym_options import (
+    asking_for,
+    check_count,
+    observation_space,
+    remotes_argument,
+    reset_mask,
+)
 from universe_client.pacer import Pacer
 from universe_client.remotes.provider import Provider
 from universe_client.rows import Row, Rows
+from universe_client.states import States
 from universe_client.tile import tile
-from universe_client.vector_env import VectorEnv
+from universe_client.vector_env import Indices, VectorEnv
 from vnc.session import Frame
 
 Bools = NDArray[np.bool_]
@@ -70,7 +77,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         *,
         num_envs: int = 1,
         actions: str | Sequence[Any] | ActionMap | None = None,
-        observation: Literal["pixels", "dict"] = "pixels",
+        observation: Literal["pixels", "dict", "state"] = "pixels",
         reset_mode: Literal["block", "mask"] = "block",
         fill: int | None = None,
         max_episode_steps: int | None = None,
@@ -89,7 +96,8 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             num_envs: how many remotes, where `remotes` does not say.
             actions: None for arrow keys and space, a list of key sets, `"events"`, or a map of
                 `universe_client.action_maps`.
-            observation: `"pixels"`, or `"dict"` for `{"vision": pixels, "text": lists}`.
+            observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists}`; or `"state"` for what the
+                environments themselves observe, where that is from a Box.
             reset_mode: whether a reset is waited for.
             fill: the value of all pixels of a row that is resetting; None keeps its last frame. Mask mode only.
             max_episode_steps: truncate longer episodes.
@@ -99,8 +107,8 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             render_mode: `"rgb_array"` for a tuple of frames, `"rgb_array_tiled"` for one picture of all.
 
         Raises:
-            ConfigError: an argument makes no sense, or the remotes' screens differ.
-            RemoteError: without `screen`: a remote cannot be reached.
+            ConfigError: an argument makes no sense, or the remotes' screens or observation spaces differ.
+            RemoteError: without `screen`, or for states: a remote cannot be reached, or tells none.
         """
         if reset_mode not in ("block", "mask"):
             raise ConfigError(f"reset_mode={reset_mode!r} is neither 'block' nor 'mask'")
@@ -108,11 +116,13 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             raise ConfigError(f"render_mode={render_mode!r} is none of {self.metadata['render_modes']}")
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
-        self.core = VectorEnv(env_id, remotes_argument(remotes, num_envs), config=config, **options)
+        options = asking_for(observation, config, options)
+        self.core = VectorEnv(env_id, remotes_argument(remotes, num_envs), **options)
         try:
             check_count(num_envs, self.core.n)
             self._check_fill(fill, reset_mode)
-            self._rows = Rows(self.core, screen, max_episode_steps, letterbox)
+            states = States(self.core) if observation == "state" else None
+            self._rows = Rows(self.core, screen, max_episode_steps, letterbox, states)
             self._make_spaces(observation)
         except BaseException:
             self.core.close()
@@ -138,7 +148,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
     def _make_spaces(self, observation: str) -> None:
         width, height = self._rows.screen
-        self.single_observation_space = observation_space(observation, width, height)
+        self.single_observation_space = observation_space(observation, width, height, self._rows.states)
         self.observation_space = batch_space(self.single_observation_space, self.core.n)
         self.single_action_space = self._map.space(width, height)
         self.action_space = batch_space(self.single_action_space, self.core.n)
@@ -265,6 +275,8 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             frames[empty], numbers[empty] = self._fill, gym_infos.FILLED
         infos[gym_infos.FRAME_NUMBER] = numbers
         infos[f"_{gym_infos.FRAME_NUMBER}"] = np.ones(len(ids), np.bool_)
+        if self._rows.states is not None:
+            return self._rows.states.rows[ids]
         if not self._is_dict:
             return frames
         return {"text": tuple(rows[row].text if row in rows else [] for row in ids), "vision": frames}
@@ -297,27 +309,34 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         frames: Frame = self._rows.frames.copy()
         return tile(frames) if self.render_mode == "rgb_array_tiled" else tuple(frames)
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call a method of each `RemoteFacade`, or read its attribute; return the results."""
-        self._check_open()
-        values = self.get_attr(name)
+    def call(self, name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each `RemoteFacade`, or of the environment behind it, or read its attribute."""
+        values = self.get_attr(name, indices)
         return tuple(value(*args, **kwargs) if callable(value) else value for value in values)
 
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of each `RemoteFacade`.
+    def get_attr(self, name: str, indices: Indices = None) -> tuple[Any, ...]:
+        """Return an attribute of each `RemoteFacade`, or of the environment behind it; `indices` choose some.
 
         Raises:
-            AttributeError: it has none of this name; what is inside the remote is out of reach.
+            AttributeError: there is none of this name on this side, and it is not what the remote lets be called.
+            CallFailed: the remote did not give it.
         """
-        return tuple(getattr(facade, name) for facade in self.facades)
+        self._check_open()
+        return tuple(getattr(self.facades[index], name) for index in self.core.chosen(indices))
 
-    def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute of each `RemoteFacade`; a list or tuple has one value for each."""
-        each = values if isinstance(values, list | tuple) else [values] * self.num_envs
-        if len(each) != self.num_envs:
-            raise ConfigError(f"{len(each)} values for {self.num_envs} remotes")
-        for facade, value in zip(self.facades, each, strict=True):
-            setattr(facade, name, value)
+    def set_attr(self, name: str, values: Any, indices: Indices = None) -> None:
+        """Set an attribute likewise, on this side if the remote does not list it; a list or tuple has one value each.
+
+        Raises:
+            CallFailed: the remote did not take it.
+        """
+        self._check_open()
+        chosen = self.core.chosen(indices)
+        each = values if isinstance(values, list | tuple) else [values] * len(chosen)
+        if len(each) != len(chosen):
+            raise ConfigError(f"{len(each)} values for {len(chosen)} remotes")
+        for index, value in zip(chosen, each, strict=True):
+            setattr(self.facades[index], name, value)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Hang up, and give every remote back."""

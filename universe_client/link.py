@@ -22,7 +22,9 @@ from enum import StrEnum
 from rewarder.client import RewarderClient
 from rewarder.episode import EpisodeId, Popped, RewardBuffer
 from rewarder.errors import RewarderError
-from rewarder.messages import Envelope
+from rewarder.messages import Call, Envelope
+from rewarder.offer import LOCKSTEP, OBSERVATION
+from universe_client.calls import PendingCalls
 from universe_client.config import Config
 from universe_client.errors import (
     ProtocolError,
@@ -30,6 +32,7 @@ from universe_client.errors import (
     RemoteError,
     ResetTimeout,
     StepTimeout,
+    Unsupported,
     remote_error,
 )
 from universe_client.held import HeldInput
@@ -47,6 +50,12 @@ _HEARING = 1.0  # seconds; only a loop that stands still needs as many
 
 _LOCKED_OUT = 10.0
 """Seconds that TigerVNC's blacklist lasts at first; an attempt during it makes it last longer."""
+
+
+_MISSING = {
+    LOCKSTEP: "the remote cannot freeze between steps: use mode='realtime'",
+    OBSERVATION: "the remote tells no observations of its environment's own",
+}
 
 
 class State(StrEnum):
@@ -94,6 +103,7 @@ class Link:
         self._lock = threading.Lock()
         self._held = HeldInput()
         self._witness = witness
+        self._calls = PendingCalls()
         self._ran = False  # whether an episode has run on this connection
         self._logged = ""  # the newest failure in the log
         self._reset_asked = False
@@ -205,6 +215,7 @@ class Link:
     def _lose(self, error: RemoteError) -> None:
         """Report the end of a connection: one step tells the error and the truncation."""
         self._leave_episode()
+        self._calls.lose(error)
         self._log(error)
         with self._lock:
             if self.state is State.RUNNING and self.address is not None and self.address.rewarder is None:
@@ -238,12 +249,26 @@ class Link:
                 buffer=self.buffer,
                 on_message=self._on_message,
                 observer=self._config.observer,
-                lockstep=self._config.mode == "lockstep",
+                wants=self._config.wants,
                 timeouts=self._config.rewarder_timeouts,
                 label=self.label,
             )
             self._watch(self.rewarder)
+        self._check_offer()
         logger.info("= remote %s connected", self.label)
+
+    def _check_offer(self) -> None:
+        offered = frozenset() if self.rewarder is None else self.rewarder.offer.features
+        for feature in sorted(self._config.wants - offered):
+            raise Unsupported(_MISSING[feature], remote=self.label, stage="connect")
+
+    async def call(self, call: Call) -> object:
+        """Have the environment called; see `PendingCalls.ask`."""
+        return await self._calls.ask(self.rewarder, call, self.label, self._config.reset_timeout)
+
+    def break_off(self, complaint: str) -> None:
+        """The remote has told what cannot be: end the connection."""
+        self._end(ProtocolError(complaint, remote=self.label, stage="run"))
 
     async def _open(self, address: VNCAddress) -> Session:
         config = self._config
@@ -308,6 +333,7 @@ class Link:
     def _on_message(self, envelope: Envelope) -> None:
         if self.rewarder is not None and self.rewarder.reset_error is not None:
             self._end(self.rewarder.reset_error)
+        self._calls.hear(envelope, self.label)
         self._update()
 
     def _current(self) -> EpisodeId | None:

@@ -15,8 +15,7 @@ from typing import Any
 
 from rewarder.episode import EpisodeId
 from rewarder.messages import Envelope, ReplyError, ReplyReset, ReplyStep
-from rewarder.upgrade import LOCKSTEP
-from universe_client.errors import StepRejected, StepTimeout, Unsupported
+from universe_client.errors import StepRejected, StepTimeout
 from universe_client.link import Link, State
 from universe_client.remote import Remote, Slot
 from vnc.events import Event, KeyEvent
@@ -60,17 +59,6 @@ class LockstepLink(Link):
 
     # -- the loop's ---------------------------------------------------------------------------------------------
 
-    async def _connect(self) -> None:
-        await super()._connect()
-        if self.rewarder is None:
-            raise Unsupported("lock-step needs a rewarder", remote=self.label, stage="connect")
-        if LOCKSTEP not in self.rewarder.capabilities:
-            raise Unsupported(
-                "the remote cannot freeze between steps: use mode='realtime'",
-                remote=self.label,
-                stage="connect",
-            )
-
     def _send_step(self, events: Sequence[Sequence[object]]) -> None:
         if self.rewarder is None:
             self._answered()
@@ -106,7 +94,7 @@ class LockstepLink(Link):
         super()._on_message(envelope)
 
     def _is_shown(self, session: Session, episode: EpisodeId | None) -> bool:
-        """The answer tells it all; that its pixels are here, `LockstepRemote` finds out."""
+        """An episode is on from the answer that began it; whether its pixels are here, `LockstepRemote` finds out."""
         return episode is not None and (not self.stepping or episode == self.playing)
 
     def _enter(self, state: State) -> None:

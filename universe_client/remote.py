@@ -28,6 +28,8 @@ class Slot:
     reward: float | None
     done: bool | None
     info: dict[str, Any]
+    generic: Any = None
+    """The newest observation of the environment's own since the last step, that of an episode that ended if one did."""
 
 
 class Remote:
@@ -140,7 +142,7 @@ class Remote:
         self._observed = shown
         observation = None if shown is None else self._observation(copy)
         done = popped.terminated or popped.truncated
-        return Slot(observation, popped.reward, done, self._info(popped, shown))
+        return Slot(observation, popped.reward, done, self._info(popped, shown), popped.observation)
 
     def _poll_endless(self, popped: Popped, taken: EpisodeId | None, cuts: int, copy: bool) -> Slot:
         """Without a rewarder there is no reward, and no end but a loss or our own cut."""

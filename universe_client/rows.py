@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe_client import gym_infos
-from universe_client.errors import ConfigError, ConnectError, RemoteError, ResetTimeout
+from universe_client.errors import ConfigError, RemoteError, ResetTimeout
+from universe_client.learn import await_links
 from universe_client.remote import Slot
+from universe_client.states import States
 from universe_client.vector_env import VectorEnv
 from vnc.events import Event
 from vnc.session import Frame
@@ -48,6 +50,7 @@ class Rows:
     Attributes:
         core: the environment underneath.
         frames: (n, height, width, 3); row i holds the newest frame of remote i's episode, after its end the last one.
+        states: their environments' own observations, if these are wanted: then a first frame needs one, too.
         awaiting: which rows await a first frame.
     """
 
@@ -57,6 +60,7 @@ class Rows:
         screen: tuple[int, int] | None,
         max_episode_steps: int | None = None,
         letterbox: bool = False,
+        states: States | None = None,
     ) -> None:
         """Lend every remote its row; without `screen` (width, height) wait until the remotes have told theirs.
 
@@ -70,6 +74,7 @@ class Rows:
         if max_episode_steps is not None and max_episode_steps <= 0:
             raise ConfigError(f"max_episode_steps={max_episode_steps!r} is not a positive number")
         self.core = core
+        self.states = states
         self._letterbox = letterbox
         width, height = screen or self._learn_screen(core)
         self.frames: Frame = np.zeros((core.n, height, width, 3), np.uint8)
@@ -94,17 +99,7 @@ class Rows:
         return np.array([self.core.remotes[row].taken for row in rows], np.int64)
 
     def _learn_screen(self, core: VectorEnv) -> tuple[int, int]:
-        deadline = time.monotonic() + core.config.start_timeout
-        while unknown := [remote.link for remote in core.remotes if remote.link.session is None]:
-            for link in unknown:
-                if link.errors and link.errors[-1].permanent:
-                    raise link.errors[-1]
-            if time.monotonic() >= deadline:
-                names = ", ".join(f"{link.label} {link.state}" for link in unknown)
-                raise ConnectError(
-                    f"no screen within {core.config.start_timeout:g} s", remote=f"[{names}]", stage="connect"
-                )
-            core.wait(deadline - time.monotonic(), forget=True)
+        await_links(core, lambda link: link.session is not None, "no screen")
         self._check_screens(range(core.n))
         height, width, _ = next(shape for shape in self._shapes(range(core.n)) if shape)
         return width, height
@@ -254,6 +249,9 @@ class Rows:
         slots = self.core.poll(mask, copy=False, hold=True)
         self._check_screens(rows, self.frames.shape[1:])
         self._fit(rows)
+        for row in rows:
+            if self.states is not None and slots[row].generic is not None:
+                self.states.take(row, slots[row].generic)
         return {row: self._row(row, slots[row]) for row in rows}
 
     def _is_over(self, row: int) -> bool:
@@ -280,11 +278,15 @@ class Rows:
         later = {_COUNT: info[_COUNT], _SKIPPED: info[_SKIPPED] + bool(slot.done)}
         self._infos[row] = gym_infos.add(self._infos[row], later)
         info |= {_COUNT: 0, _SKIPPED: 0}
-        info[gym_infos.RESETTING] = bool(slot.done) or slot.observation is None
+        info[gym_infos.RESETTING] = bool(slot.done) or not self._is_whole(slot)
         if not info[gym_infos.RESETTING]:
             self.awaiting[row] = self._ended[row] = False
             self._given_up.discard(row)
         return Row(0.0, False, False, _text(slot), info)
+
+    def _is_whole(self, slot: Slot) -> bool:
+        shown = slot.observation
+        return shown is not None and (self.states is None or "generic" in shown)
 
     def _mask(self, rows: Collection[int]) -> list[bool]:
         return [row in rows for row in range(self.core.n)]

@@ -7,10 +7,14 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+from rewarder.messages import Call
+from rewarder.values import pack
 from universe_client import actions
+from universe_client.calls import METHOD
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.info import blank
@@ -25,6 +29,8 @@ from universe_client.witness import Witness
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
+
+Indices = int | Sequence[int] | None
 
 DEFAULT_SCREEN = (1024, 768)
 
@@ -81,7 +87,7 @@ class VectorEnv:
         """
         self.config = _config(config, options)
         self.env_id = env_id
-        self.provider = find_provider(remotes, env_id, self.config.start_timeout)
+        self.provider = find_provider(remotes, env_id, self.config.start_timeout, self.config.call)
         self.n = self.provider.n
         self._changed = Changed()
         self._loop = LoopThread()
@@ -282,6 +288,69 @@ class VectorEnv:
         if remote.end_episode(reason):
             self._loop.call(remote.link.reset, None)
 
+    def lose(self, index: int, complaint: str) -> None:
+        """Call a remote lost that has told what cannot be."""
+        self._loop.call(self.remotes[index].link.break_off, complaint)
+
+    # -- inside the remotes -------------------------------------------------------------------------------------
+
+    def call(self, name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
+        """Call a method of the remotes' environments, all at once; return the results.
+
+        Only a remote that lists the name lets it be called: `call=("name",)` for remotes that are started here,
+        `--call name` for others. Arguments and results are JSON's types and numpy's arrays of numbers. This waits for
+        the answers, `reset_timeout` at most.
+
+        Args:
+            name: of a method, or of an attribute to be read.
+            indices: which remotes; one number, several, or None for all.
+            args, kwargs: of the call.
+
+        Raises:
+            Unsupported: a remote has not listed this name.
+            CallFailed: the environment raised, or no answer came.
+            ConfigError: an index is none of a remote, or an argument cannot be sent.
+        """
+        packed = _packed("call", name, args, kwargs)
+        return self._ask(packed, self.chosen(indices))
+
+    def get_attr(self, name: str, indices: Indices = None) -> list[Any]:
+        """Return an attribute of the remotes' environments; of a method, what calls it. See `call`."""
+        chosen = self.chosen(indices)
+        values = self._ask(Call("get", name), chosen)
+        return [
+            partial(self._call_one, index, name) if value is METHOD else value
+            for index, value in zip(chosen, values, strict=True)
+        ]
+
+    def set_attr(self, name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of the remotes' environments to `value`. See `call`."""
+        self._ask(_packed("set", name, (value,), {}), self.chosen(indices))
+
+    def chosen(self, indices: Indices) -> list[int]:
+        """Return the remotes that `indices` mean.
+
+        Raises:
+            ConfigError: one of them is none.
+        """
+        if indices is None:
+            return list(range(self.n))
+        chosen = [indices] if isinstance(indices, int) else [int(index) for index in indices]
+        if not all(-self.n <= index < self.n for index in chosen):
+            raise ConfigError(f"indices {chosen} are not all within {-self.n}..{self.n - 1}")
+        return [index % self.n for index in chosen]
+
+    def _call_one(self, index: int, name: str, *args: Any, **kwargs: Any) -> Any:
+        return self.call(name, *args, indices=index, **kwargs)[0]
+
+    def _ask(self, call: Call, chosen: Sequence[int]) -> list[Any]:
+        self._check_alive()
+
+        async def ask() -> list[Any]:
+            return await asyncio.gather(*(self.remotes[index].link.call(call) for index in chosen))
+
+        return self._loop.run(ask())
+
     def close(self) -> None:
         """Hang up, and give every remote back to its provider. Idempotent."""
         if os.getpid() == self._pid:
@@ -311,6 +380,14 @@ class VectorEnv:
 
     def __repr__(self) -> str:
         return f"<VectorEnv {self.env_id or 'any'} n={self.n}>"
+
+
+def _packed(operation: str, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+    try:
+        packed = {key: pack(value) for key, value in kwargs.items()}
+        return Call(operation, name, [pack(value) for value in args], packed)
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}") from error
 
 
 def _config(config: Config | None, options: dict[str, Any]) -> Config:

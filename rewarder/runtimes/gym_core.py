@@ -52,6 +52,9 @@ class GymCore(Runtime):
         self._env = env = _make(self.env_ids[0].removeprefix(PREFIX))
         self._map = key_map(env)
         self.fps = float(self._fps or _fps(env))
+        self.inside = env.unwrapped
+        if isinstance(env.observation_space, gymnasium.spaces.Box):
+            self.observation_box = env.observation_space
         env.reset()
         self.height, self.width = _frame(env).shape[:2]
 
@@ -88,7 +91,7 @@ class GymCore(Runtime):
         return self._env, self._map
 
     def _shown(self, observation: object) -> object | None:
-        return _jsonable(observation) if self._send_observation else None
+        return _jsonable(observation) if self._send_observation or self.tells_observation else None
 
     def _news(self, info: Mapping[str, Any]) -> dict[str, object]:
         lives = info.get("lives")

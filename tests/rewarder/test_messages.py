@@ -40,7 +40,8 @@ def test_there_is_a_struct_for_each_message_of_the_document():
     assert methods == {
         "v0.env.describe", "v0.env.reward", "v0.env.text", "v0.env.observation", "v0.connection.close",
         "v0.reply.error", "v0.reply.env.reset", "v0.reply.control.ping", "v0.agent.action", "v0.env.reset",
-        "v0.control.ping", "v1.env.step", "v1.reply.env.step",
+        "v0.control.ping", "v1.env.step", "v1.reply.env.step", "v1.env.call", "v1.reply.env.call",
+        "v1.env.observation_space",
     }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from rewarder.client import RewarderAddress
 from rewarder.episode import EpisodeId
 from rewarder.errors import PeerLost
+from rewarder.offer import LOCKSTEP, Offer
 from rewarder.protocol import Request, StepRequest
 from rewarder.server import ResetRequest, RewarderServer
 from tests.support.listeners import stop_accepting
@@ -84,8 +86,8 @@ class ScriptedRemote:
         await self.start_vnc()
 
     async def start_rewarder(self) -> None:
-        on_step = None if self._on_step is None else partial(self._on_step, self)
-        self.rewarder = RewarderServer(password=self.password, on_reset=self._reset, on_step=on_step)
+        extras = None if self._on_step is None else _Stepped(partial(self._on_step, self))
+        self.rewarder = RewarderServer(password=self.password, on_reset=self._reset, extras=extras)
         await self.rewarder.start(port=self._rewarder_port)
         self._rewarder_port = self.rewarder.port
 
@@ -222,6 +224,21 @@ class ScriptedRemote:
         if self.vnc is None:
             raise PeerLost(1006, "the vnc server is stopped")
         return self.vnc
+
+
+@dataclass
+class _Stepped:
+    """Offers lock-step, and hands every step on."""
+
+    on_step: Callable[[Any], None]
+    offer: Offer = field(default_factory=lambda: Offer(frozenset({LOCKSTEP})))
+    observation_space: None = None
+
+    def heed(self, wants: frozenset[str]) -> None:
+        """A scripted remote is always frozen."""
+
+    def handle(self, request: Any, server: RewarderServer) -> None:
+        self.on_step(request)
 
 
 async def _close(listener: Any, close: Coroutine[Any, Any, None]) -> None:

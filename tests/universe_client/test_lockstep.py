@@ -64,6 +64,16 @@ def test_input_arrives_in_the_tick_of_its_step(serve_runtime, stepped):
         assert pixel(step.observation["vision"])[2] == key
 
 
+def test_what_is_held_stays_held_through_steps_and_is_let_go_of_at_the_end(serve_runtime, stepped):
+    env = stepped(serve_runtime(Counting(last=3)))
+    one_step(env)
+    one_step(env, [[KeyEvent(5, True)]])
+    one_step(env)
+    assert env.remotes[0].link.held == ((5,), None)
+    assert one_step(env).done
+    assert env.remotes[0].link.held == ((), None)
+
+
 def test_input_over_vnc_does_not_count(serve_runtime, stepped):
     env = stepped(serve_runtime(Counting()))
     one_step(env)
@@ -135,7 +145,7 @@ def test_a_single_face_raises_that(scripted, driver):
 
 def test_a_remote_without_a_rewarder_cannot_be_stepped(scripted, stepped):
     env = stepped(scripted(has_rewarder=False))
-    assert "lock-step needs a rewarder" in one_step(env).info["error"]
+    assert "cannot freeze between steps" in one_step(env).info["error"]
 
 
 def test_a_step_that_is_not_answered_ends_the_episode(scripted, stepped):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import AddressProvider, parse
@@ -22,7 +22,9 @@ __all__ = [
 ]
 
 
-def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: float) -> Provider:
+def provider(
+    remotes: int | str | Provider, env_id: str | None, start_timeout: float, call: Sequence[str] = ()
+) -> Provider:
     """Return the provider that `remotes` names.
 
     Args:
@@ -30,15 +32,22 @@ def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: f
             provider.
         env_id: the environment to play; `vnc://` remotes may go on with what they run.
         start_timeout: seconds one remote may take to start.
+        call: what remotes that are started here shall let be called.
 
     Raises:
-        ConfigError: `remotes` is none of these, or an environment must be named.
+        ConfigError: `remotes` is none of these, an environment must be named, or `call` is for remotes that
+            run already.
     """
     if isinstance(remotes, int):
         remotes = f"embedded:{remotes}"
+    running = not isinstance(remotes, str) or remotes.startswith(("vnc://", "vncs://"))
+    if running and call:
+        raise ConfigError(
+            f"call={call!r} is for remotes that are started here; others say themselves (--call)"
+        )
     if not isinstance(remotes, str):
         return remotes
-    if remotes.startswith(("vnc://", "vncs://")):
+    if running:
         return AddressProvider(parse(remotes))
     kind, _, count = remotes.partition(":")
     if kind not in _LOCAL or not count.isdecimal():
@@ -48,10 +57,10 @@ def provider(remotes: int | str | Provider, env_id: str | None, start_timeout: f
         )
     if env_id is None:
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
-    return _LOCAL[kind](int(count), env_id, start_timeout)
+    return _LOCAL[kind](int(count), env_id, start_timeout, arguments=[f"--call={name}" for name in call])
 
 
-_LOCAL: dict[str, Callable[[int, str, float], Provider]] = {
+_LOCAL: dict[str, Callable[..., Provider]] = {
     "embedded": EmbeddedProvider,
     "process": ProcessProvider,
     "docker": DockerProvider,

@@ -28,4 +28,5 @@ class ProcessProvider(EmbeddedProvider):
         EmbeddedProvider.__post_init__(self)
         width, height = self.geometry
         display = ["--xvnc", f"{width}x{height}"]
-        self.arguments = [*display, *(["--program", shlex.join(self.program)] if self.program else [])]
+        program = ["--program", shlex.join(self.program)] if self.program else []
+        self.arguments = [*display, *program, *self.arguments]
