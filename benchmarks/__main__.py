@@ -8,7 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import decode, driver, environment, gil, many, pixels
+from benchmarks import decode, driver, environment, gil, many, pixels, pong
 from benchmarks.report import Report
 
 BENCHMARKS: dict[str, Callable[[Console, int], Report | Table]] = {
@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[[Console, int], Report | Table]] = {
     "gil": gil.measure,
     "many": many.measure,
     "pixels": pixels.measure,
+    "pong": pong.measure,
 }
 
 
@@ -30,7 +31,7 @@ def main() -> None:
         type=int,
         default=3,
         metavar="N",
-        help="of decode, gil, many, pixels; default: %(default)d",
+        help="of decode, gil, many, pixels, pong; default: %(default)d",
     )
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in BENCHMARKS]
