@@ -1,0 +1,186 @@
+"""rlpyt's Atari environment, on a remote."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium.spaces import Discrete
+
+from universe_client.adapters.rlpyt import EnvSpaces, EnvStep, GymSpaceWrapper, TrajInfo
+from universe_client.errors import ConfigError
+from universe_client.gym_vector_env import GymVectorEnv
+from universe_client.pixel_box import PixelBox
+from wrappers.atari import CONSOLE_FPS, HEIGHT, WIDTH, atari, joystick
+from wrappers.episodic_lives import TRAJ_DONE
+
+__all__ = ["AtariEnv", "AtariTrajInfo", "minimal_actions"]
+
+
+class AtariEnvInfo(NamedTuple):
+    """What a step of an `AtariEnv` says beside observation, reward and done."""
+
+    game_score: np.float32
+    """The game's reward, whether or not the agent's is clipped."""
+    traj_done: bool
+    """The game is over, or cut."""
+    timeout: bool
+    """It was cut: by the horizon, or because the remote was lost."""
+
+
+class AtariTrajInfo(TrajInfo):
+    """A `TrajInfo` that also counts the `GameScore`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self["GameScore"] = 0.0
+
+    def step(
+        self,
+        observation: Any,
+        action: Any,
+        reward: float,
+        done: bool,
+        agent_info: Any,
+        env_info: AtariEnvInfo,
+    ) -> None:
+        """Count a step."""
+        super().step(observation, action, reward, done, agent_info, env_info)
+        self["GameScore"] += float(env_info.game_score)
+
+
+class AtariEnv:
+    """One Atari game as rlpyt has it: a step is `frame_skip` frames, an observation uint8 (num_img_obs, 104, 80).
+
+    The game lives in real time, at 60 frames a second, unless `mode="lockstep"`. When a step is `done` and its
+    `env_info.traj_done` is false, the game goes on with the next life, and there is nothing to reset.
+
+    Example:
+        env = AtariEnv("breakout", fire_on_reset=True)
+        observation, trajectory = env.reset(), AtariTrajInfo()
+        while not trajectory.Length or not env_info.traj_done:
+            action = env.action_space.sample()
+            observation, reward, done, env_info = env.step(action)
+            trajectory.step(observation, action, reward, done, None, env_info)
+    """
+
+    def __init__(
+        self,
+        game: str = "pong",
+        frame_skip: int = 4,
+        num_img_obs: int = 4,
+        clip_reward: bool = True,
+        episodic_lives: bool = True,
+        fire_on_reset: bool = False,
+        max_start_noops: int = 30,
+        repeat_action_probability: float = 0.0,
+        horizon: int = 27000,
+        *,
+        remotes: Any = None,
+        actions: Sequence[str] | None = None,
+        **options: Any,
+    ) -> None:
+        """Connect to a remote that plays `game`.
+
+        Args:
+            game: the ROM's name, `space_invaders` for instance.
+            frame_skip: frames per step.
+            num_img_obs: frames in an observation, the newest last.
+            clip_reward: bring rewards into -1..1.
+            episodic_lives: `done` at the end of each life.
+            fire_on_reset: begin each life with the button.
+            max_start_noops: frames at the beginning of a game in which nothing is done, at most.
+            repeat_action_probability: how likely, at each frame, the action before is repeated; the game's own chance
+                of a quarter comes on top.
+            horizon: steps after which a game is cut.
+            remotes: one, as for `GymVectorEnv`; by default a process of this machine.
+            actions: names of the joystick actions, NOOP first; by default those that the game knows.
+            options: of `GymVectorEnv`, `mode="lockstep"` for instance.
+
+        Raises:
+            ConfigError: an option makes no sense, or there is no such game.
+            RemoteError: the remote cannot be reached.
+        """
+        names = minimal_actions(game) if actions is None else list(actions)
+        if options.get("mode") != "lockstep":
+            options = {"step_rate": CONSOLE_FPS} | options
+        self.horizon = horizon
+        env = GymVectorEnv(
+            f"gym-core.ALE/{''.join(map(str.capitalize, game.split('_')))}-v5",
+            remotes,
+            actions=joystick(names),
+            max_episode_steps=horizon * frame_skip,
+            **options,
+        )
+        try:
+            if env.num_envs != 1:
+                raise ConfigError(f"AtariEnv is for one remote, and remotes names {env.num_envs}")
+            self.env = atari(
+                env,
+                frame_skip=frame_skip,
+                num_img_obs=num_img_obs,
+                clip_reward=clip_reward,
+                episodic_lives=episodic_lives,
+                fire_on_reset=fire_on_reset,
+                fire=names.index("FIRE") if fire_on_reset else 0,
+                max_start_noops=max_start_noops,
+                repeat_action_probability=repeat_action_probability,
+            )
+        except BaseException:
+            env.close()
+            raise
+        self.action_space = GymSpaceWrapper(Discrete(len(names)), name="act")
+        self.observation_space = GymSpaceWrapper(PixelBox((num_img_obs, HEIGHT, WIDTH)), name="obs")
+        self._over = False
+
+    @property
+    def spaces(self) -> EnvSpaces:
+        """Both spaces."""
+        return EnvSpaces(self.observation_space, self.action_space)
+
+    def reset(self) -> Any:
+        """Begin a game, or take the one that the remote has begun when the last was over; return what it shows."""
+        if self._over:
+            observations, *_ = self.env.step(np.zeros(1, np.int64))  # a reset's step: nobody hears the action
+        else:
+            observations, _ = self.env.reset()
+        self._over = False
+        return _channels_first(observations)
+
+    def step(self, action: Any) -> EnvStep:
+        """Take a step of `frame_skip` frames; `env_info` is an `AtariEnvInfo`."""
+        observations, rewards, terminations, truncations, infos = self.env.step(np.array([action], np.int64))
+        done = bool(terminations[0] or truncations[0])
+        self._over = bool(infos[TRAJ_DONE][0]) if TRAJ_DONE in infos else done
+        scores: Any = infos.get("raw_reward", rewards)
+        env_info = AtariEnvInfo(np.float32(scores[0]), self._over, bool(truncations[0]))
+        return EnvStep(_channels_first(observations), np.float32(rewards[0]), done, env_info)
+
+    def close(self) -> None:
+        """Hang up, and give the remote back."""
+        self.env.close()
+
+
+def minimal_actions(game: str) -> list[str]:
+    """Return the names of the joystick actions that `game` knows, NOOP first.
+
+    Raises:
+        ConfigError: there is no such game, or ale-py is not installed.
+    """
+    try:
+        ale_py = importlib.import_module("ale_py")
+    except ImportError:
+        raise ConfigError("Atari games need ale-py: pip install 'universe-client[atari]'") from None
+    games = ale_py.roms.get_all_rom_ids()
+    if game not in games:
+        raise ConfigError(f"there is no Atari game {game!r}; there are {', '.join(sorted(games))}")
+    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
+    console = ale_py.ALEInterface()
+    console.loadROM(ale_py.roms.get_rom_path(game))
+    return [action.name for action in console.getMinimalActionSet()]
+
+
+def _channels_first(observations: Any) -> Any:
+    return np.ascontiguousarray(observations[0].transpose(2, 0, 1))
