@@ -16,13 +16,14 @@ MAX_PROPERTY = 1024
 # Request opcodes, event and reply codes, and masks of the X11 core protocol
 _CREATE_WINDOW, _CHANGE_ATTRIBUTES, _DESTROY_WINDOW, _MAP_WINDOW, _CONFIGURE_WINDOW = 1, 2, 4, 8, 12
 _GET_GEOMETRY, _INTERN_ATOM, _GET_PROPERTY, _QUERY_POINTER, _TRANSLATE, _WARP = 14, 16, 20, 38, 40, 41
-_CLEAR_AREA, _KILL_CLIENT = 61, 113
+_CHANGE_PROPERTY, _CLEAR_AREA, _KILL_CLIENT = 18, 61, 113
 _ERROR, _REPLY, _BUTTON_PRESS, _GENERIC_EVENT = 0, 1, 4, 35
 _BACK_PIXEL, _OVERRIDE_REDIRECT, _EVENT_MASK = 1 << 1, 1 << 9, 1 << 11
 _BUTTONS_MASK = 1 << 2
 _STACK_MODE, _BELOW = 1 << 6, 1
 _POSITION = 1 | 2
 _ALL_BUTTONS = 0x1F00
+_APPEND, _STRING = 2, 31
 _ANY_TYPE = 0
 _MESSAGE_BYTES = 32
 
@@ -75,6 +76,15 @@ class WindowClient(XClient):
         """Whether a window manager is there."""
         owner = self._property(self.root, "_NET_SUPPORTING_WM_CHECK")
         return bool(owner) and self._ask(struct.pack("<BxHI", _GET_GEOMETRY, 2, *_ids(owner))) is not None
+
+    def nudge(self) -> None:
+        """Touch a property of the root window, of which a window manager hears.
+
+        Openbox sleeps over what it was sent while it was starting, a window that wants to be mapped, say, until
+        something else arrives.
+        """
+        atom = self._atom("_UNIVERSE_CLIENT_NUDGE")
+        self._tell(struct.pack("<BBHIIIBxxxI", _CHANGE_PROPERTY, _APPEND, 6, self.root, atom, _STRING, 8, 0))
 
     def pointer(self) -> Pointer:
         """Return what the mouse does."""

@@ -142,6 +142,7 @@ class Desk:
         while not condition(self.windows()):
             if time.monotonic() > deadline:
                 raise DeskFailed(f"{what} does not appear within {APPEAR_TIMEOUT:g} s")
+            self._client.nudge()
             select.select([], [], [], LOOK_AGAIN)
 
     def commands(self) -> list[list[str]]:

@@ -288,6 +288,16 @@ def test_a_closed_window_cannot_be_arranged(runtime, hand, task):
     assert_failed(runtime, "window was closed")
 
 
+def test_the_first_window_of_a_new_desk_is_not_slept_over(caplog):
+    """The window manager is asked to map it while it starts."""
+    for _ in range(4):
+        with on_display("desktop.WriteNote-v0", XDisplay(800, 600)) as runtime:
+            runtime.open()
+            runtime.reset("desktop.WriteNote-v0", 1)
+            runtime.close()
+    assert [record.getMessage() for record in caplog.records if "attempt" in record.getMessage()] == []
+
+
 # -- every task -------------------------------------------------------------------------------------------------------
 
 
