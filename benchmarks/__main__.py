@@ -1,4 +1,7 @@
-"""Run benchmarks and print their tables: `python -m benchmarks [NAME ...] [--write]`, all of them without a NAME."""
+"""Run benchmarks and print their tables: `python -m benchmarks [NAME ...] [--write]`.
+
+Without a NAME all of them run but those that need a Docker daemon and our images: containers and soak.
+"""
 
 from __future__ import annotations
 
@@ -8,39 +11,43 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import decode, driver, environment, gil, many, pixels, pong
+from benchmarks import containers, decode, driver, environment, gil, many, pixels, pong, soak
 from benchmarks.report import Report
 
-BENCHMARKS: dict[str, Callable[[Console, int], Report | Table]] = {
-    "environment": lambda console, rounds: environment.measure(),
-    "driver": lambda console, rounds: driver.measure(),
-    "decode": decode.measure,
-    "gil": gil.measure,
-    "many": many.measure,
-    "pixels": pixels.measure,
-    "pong": pong.measure,
+BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] = {
+    "environment": lambda console, options: environment.measure(),
+    "driver": lambda console, options: driver.measure(),
+    "decode": lambda console, options: decode.measure(console, options.rounds),
+    "gil": lambda console, options: gil.measure(console, options.rounds),
+    "many": lambda console, options: many.measure(console, options.rounds),
+    "pixels": lambda console, options: pixels.measure(console, options.rounds),
+    "pong": lambda console, options: pong.measure(console, options.rounds),
+    "containers": lambda console, options: containers.measure(console, options.rounds),
+    "soak": lambda console, options: soak.measure(console, options.minutes),
 }
+_ON_DEMAND = ("containers", "soak")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; default: all")
-    parser.add_argument("--write", action="store_true", help="put the results into docs/performance.md")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("--write", action="store_true", help="put the results into docs/")
     parser.add_argument(
         "--rounds",
         type=int,
         default=3,
         metavar="N",
-        help="of decode, gil, many, pixels, pong; default: %(default)d",
+        help="of all but environment, driver and soak; default: %(default)d",
     )
+    parser.add_argument("--minutes", type=int, default=10, metavar="N", help="of soak; default: %(default)d")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark is called {unknown[0]!r}")
     console = Console()
-    for name in options.names or BENCHMARKS:
+    for name in options.names or [name for name in BENCHMARKS if name not in _ON_DEMAND]:
         console.rule(name)
-        result = BENCHMARKS[name](console, options.rounds)
+        result = BENCHMARKS[name](console, options)
         if isinstance(result, Report):
             console.print(result.about, highlight=False)
             result.show(console)

@@ -104,6 +104,7 @@ class Report:
     tables: list[Table]
     summary: str = ""
     bars: Bars | None = None
+    document: Path = DOCUMENT
 
     def show(self, console: Console) -> None:
         for table in self.tables:
@@ -112,13 +113,13 @@ class Report:
             console.print(self.summary, highlight=False)
 
     def write(self) -> None:
-        """Put the results into docs/performance.md, between this benchmark's markers, and into results.jsonl."""
+        """Put the results into their document, between this benchmark's markers, and into results.jsonl."""
         begin, end = f"<!-- begin {self.name} -->", f"<!-- end {self.name} -->"
         body = f"{begin}\n{self._markdown()}\n{end}"
-        text = DOCUMENT.read_text() if DOCUMENT.exists() else "# Performance\n"
+        text = self.document.read_text()
         before, found, rest = text.partition(begin)
         text = before + body + rest.partition(end)[2] if found else f"{text.rstrip()}\n\n{body}\n"
-        DOCUMENT.write_text(text)
+        self.document.write_text(text)
         self._append()
 
     def _markdown(self) -> str:
@@ -128,7 +129,7 @@ class Report:
             f"`python -m benchmarks {self.name} --write`, on {machine()}.",
         ]
         if self.bars is not None:
-            plot = DOCUMENT.parent / f"performance-{self.name}.svg"
+            plot = self.document.parent / f"performance-{self.name}.svg"
             plot.write_text(self.bars.svg())
             parts.append(f"![{self.bars.title}]({plot.name})")
         parts += [table.markdown() for table in self.tables]
