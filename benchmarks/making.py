@@ -1,0 +1,111 @@
+"""64 remotes of 1024x768: how long making their environment takes, and what memory it takes beyond the frames.
+
+The remotes are VNC servers and rewarders in another process; the environment is made in a process of its own, from
+nothing to connected, and again with the size of the screens known beforehand, when nobody is waited for. Memory is what
+resides; pages of the frame array (151 MB) that nobody has written to yet do not, and are not counted. After the first
+reset every frame is there twice, in the array and as the framebuffer that its connection decodes into.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from rich.console import Console
+
+import universe_client  # noqa: F401  (registers the ids)
+from benchmarks.report import Report, Table
+from rewarder.episode import EpisodeId
+from rewarder.server import ResetRequest, RewarderServer
+from vnc.server import VNCServer
+from vnc.session import Frame
+
+REMOTES, WIDTH, HEIGHT = 64, 1024, 768
+_FRAMES = REMOTES * WIDTH * HEIGHT * 3
+_CASES = {"sizes asked for": "ask", "sizes known: screen=(1024, 768)": "know"}
+
+
+def measure(console: Console, rounds: int) -> Report:
+    columns = ["64 remotes", "made in s", "MB", "all first frames after s", "MB beyond the array"]
+    table = Table("Making an environment, the worst of all rounds", columns)
+    with console.status("measuring"):
+        for title, how in _CASES.items():
+            found = [_made(how) for _ in range(rounds)]
+            worst = [max(figures[key] for figures in found) for key in found[0]]
+            table.rows.append(
+                [title, *(f"{figure:.2f}" if figure < 10 else f"{figure:.0f}" for figure in worst)]
+            )
+    return Report("making", __doc__ or "", [table])
+
+
+def _made(how: str) -> dict[str, float]:
+    """Make the environment in a new process, over new remotes; return what that process found."""
+    command = [sys.executable, "-m", "benchmarks.making"]
+    with subprocess.Popen(
+        [*command, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as far:
+        address = far.stdout.readline().strip()
+        done = subprocess.run([*command, how, address], stdout=subprocess.PIPE, check=True, timeout=120)
+        far.stdin.close()
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+def _make(how: str, address: str) -> None:
+    options = {"screen": (WIDTH, HEIGHT)} if how == "know" else {}
+    before = _resident()
+    began = time.perf_counter()
+    env = gymnasium.make_vec("universe/Remote-v0", remotes=address, **options)
+    made, memory = time.perf_counter() - began, _resident() - before
+    env.reset()
+    told = {
+        "made": made,
+        "memory": memory / 1e6,
+        "first": time.perf_counter() - began,
+        "later": (_resident() - before - _FRAMES) / 1e6,
+    }
+    env.close()
+    print(json.dumps(told))
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()
+
+
+async def _serve_one(frame: Frame) -> tuple[VNCServer, RewarderServer]:
+    """Start a remote that stands still: every reset is answered at once."""
+
+    def answer(request: ResetRequest) -> None:
+        rewarder.describe(episode, "benchmark.Still-v0", "running", 60.0)
+        rewarder.reply_reset(request, episode)
+
+    episode = EpisodeId.parse(1)
+    vnc, rewarder = VNCServer(WIDTH, HEIGHT), RewarderServer(password=None, on_reset=answer)
+    await vnc.start()
+    vnc.present(frame)
+    await rewarder.start()
+    return vnc, rewarder
+
+
+async def _serve() -> None:
+    frame = np.random.default_rng(0).integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
+    frame[:, WIDTH // 8 :] = 40  # an eighth of it does not compress
+    remotes = [await _serve_one(frame) for _ in range(REMOTES)]
+    addresses = [f"127.0.0.1:{vnc.port}+{rewarder.port}" for vnc, rewarder in remotes]
+    print("vnc://" + ",".join(addresses), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        asyncio.run(_serve())
+    else:
+        _make(*sys.argv[1:])

@@ -1,0 +1,98 @@
+"""How good is an agent, and how quick? Returns of so many episodes, and beside them the time it takes to react.
+
+In a world that does not wait, a score belongs to a reaction time: how old the world was, on average, that an action
+answered. `--delay` makes an agent slower, to see what that costs.
+
+    python examples/evaluate.py --agent random --agent pixel_agent:PixelAgent --episodes 20 --remotes 4
+    python examples/evaluate.py --agent pixel_agent:PixelAgent --delay 0.1
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from collections import deque
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import universe_client
+from universe_client.agents import DEFAULT_KEYS, find_agent
+from wrappers import BlockingReset, EpisodeID, Logger, Throttle
+
+FIGURES = (
+    "episodes",
+    "return, mean",
+    "return, standard error",
+    "return, best",
+    "episode, mean seconds",
+    "reaction time, mean ms",
+    "reaction time, 95 % below ms",
+    "frames/s of a remote",
+)
+
+
+def evaluate(name, options):
+    """Play the episodes; return the agent's column of the table."""
+    env = universe_client.make(options.env_id, options.remotes)
+    logger = Logger(Throttle(BlockingReset(env), fps=options.rate), every=3600)
+    agent = find_agent(name, DEFAULT_KEYS, options.seed)
+    with EpisodeID(logger, limit=options.episodes) as env:
+        returns, lengths, reactions = play(env, agent, options)
+    spread = statistics.stdev(returns) / len(returns) ** 0.5 if len(returns) > 1 else 0.0
+    frames = statistics.mean(tally.frames_per_second for tally in logger.tallies)
+    reactions = sorted(1000 * seconds for seconds in reactions) or [
+        float("nan")
+    ]  # of an agent that never acts
+    times = (statistics.mean(reactions), reactions[int(0.95 * len(reactions))])
+    figures = (statistics.mean(returns), spread, max(returns), statistics.mean(lengths), *times, frames)
+    return [str(len(returns)), *("-" if math.isnan(figure) else f"{figure:.1f}" for figure in figures)]
+
+
+def play(env, agent, options):
+    """Return the returns and lengths of the episodes, and the reaction time of every action; times are in seconds."""
+    returns, lengths, reactions = [], [], []
+    sums, began = [0.0] * env.n, [time.monotonic()] * env.n
+    results = (env.reset(seed=options.seed), [0.0] * env.n, [False] * env.n, {"n": [{}] * env.n})
+    late = deque([[[] for _ in range(env.n)]] * round(options.delay * options.rate))
+    while not env.finished:
+        late.append(agent(*results))
+        results = env.step(late.popleft())
+        _, reward_n, done_n, info = results
+        for index, slot in enumerate(info["n"]):
+            sums[index] += reward_n[index] or 0.0
+            if slot["reaction_time"] is not None:
+                reactions.append(slot["reaction_time"] + options.delay)
+            if done_n[index]:
+                returns.append(sums[index])
+                lengths.append(time.monotonic() - began[index])
+                sums[index], began[index] = 0.0, time.monotonic()
+    return returns, lengths, reactions
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--agent", action="append", help="random, noop or module:callable; may be repeated")
+    parser.add_argument("--env-id", default="builtin.NeonDrive-v0", help="what to play; default: %(default)s")
+    parser.add_argument("--remotes", type=int, default=2, help="how many; default: %(default)s")
+    parser.add_argument("--episodes", type=int, default=10, help="of each agent; default: %(default)s")
+    parser.add_argument("--rate", type=float, default=30, help="steps per second; default: %(default)s")
+    parser.add_argument("--delay", type=float, default=0, help="seconds that actions are held back")
+    parser.add_argument("--seed", type=int, default=0, help="of the first episodes; default: %(default)s")
+    options = parser.parse_args()
+    names = options.agent or ["random"]
+    columns = [evaluate(name, options) for name in track(names, "playing", transient=True)]
+    title = f"{options.env_id}, {options.remotes} remotes, {options.rate:g} steps/s"
+    table = Table("agent", *names, title=title)
+    for row in zip(FIGURES, *columns, strict=True):
+        table.add_row(*row)
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

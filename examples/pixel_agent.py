@@ -1,0 +1,129 @@
+"""A scripted agent that drives NeonDrive by what it sees: no learning, no look inside the game, only pixels and keys.
+
+It finds the road's glowing edges, so that every pixel has a place across the road; red is traffic, green is a ring.
+It steers to the lane whose traffic is farthest away, with rings as a tie-break, and accelerates while nothing is near.
+
+    python examples/pixel_agent.py --remotes 4 --seconds 60
+    universe-client run builtin.NeonDrive-v0 --remotes 4 --agent pixel_agent:PixelAgent   (in examples/)
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+import universe_client
+from wrappers import BlockingReset, Throttle
+
+HORIZON, BOTTOM = 88, 240  # rows of the screen: where the road ends, and where it is widest
+ROAD = 150  # half the road's width in the bottom row, in pixels
+CAR = 208  # the row of the player's wheels
+LANES = np.array([-0.66, 0.0, 0.66])  # across the road, whose edges are at -1 and 1
+FIRST, LAST = 104, 226  # the rows that are looked at
+NEAR, TOLERANCE = 1.8, 0.07
+
+
+class PixelAgent:
+    """Plays every remote of a vector by itself; see `universe_client.agents` for how it is called."""
+
+    def __init__(self):
+        self.held = {}
+
+    def __call__(self, observation_n, reward_n, done_n, info):
+        return [self.act(index, observation) for index, observation in enumerate(observation_n)]
+
+    def act(self, index, observation):
+        """Return the events that turn the keys held on one remote into those wanted."""
+        if observation is None:
+            self.held.pop(index, None)  # at the end of an episode all keys are let go of
+            return []
+        wanted, held = drive(observation["vision"]), self.held.get(index, set())
+        self.held[index] = wanted
+        return [("KeyEvent", key, False) for key in held - wanted] + [
+            ("KeyEvent", key, True) for key in wanted - held
+        ]
+
+
+def drive(frame):
+    """Return the keys to hold, given a screen."""
+    player, traffic, rings = look(frame)
+    if player is None:
+        return set()
+    room = np.where(np.isinf(traffic), 20.0, traffic)
+    here = np.abs(LANES - player).argmin()
+    # Farther traffic is better; a lane away costs a little, a ring is worth a little.
+    score = np.minimum(room, 9.0) - 0.4 * np.abs(LANES - player) + 0.5 * np.isfinite(rings)
+    target = score.argmax()
+    if abs(target - here) == 2 and room[1] < NEAR:
+        target = here  # no way through between
+    aside = LANES[target] - player
+    keys = {"Left"} if aside < -TOLERANCE else {"Right"} if aside > TOLERANCE else set()
+    return keys | ({"Up"} if abs(aside) < 0.3 and room[target] > 3 else set())
+
+
+def look(frame):
+    """Return the player's place across the road, and how far away traffic and rings are in each lane, inf for none."""
+    red, green, blue = np.moveaxis(frame[FIRST:LAST].astype(np.int16), 2, 0)
+    rows = np.arange(FIRST, LAST)
+    half = ROAD * (rows + 0.5 - HORIZON) / (BOTTOM - HORIZON)
+    middle = find_middle((blue > 180) & (green > 170) & (red < 170), half)
+    body = ((red < 60) & (green - red > 35) & (blue - green > 35))[CAR - 14 - FIRST : CAR - FIRST]
+    place = (np.nonzero(body)[1] - middle[CAR - FIRST]) / half[CAR - FIRST]
+    place = place[np.abs(place) < 0.93]
+    if place.size < 20:
+        return None, *np.full((2, 3), np.inf)
+    depth = (BOTTOM - HORIZON) / (rows + 0.5 - HORIZON)
+    traffic = nearest(red - np.maximum(green, blue) > 60, middle, half, depth)
+    rings = nearest(green - np.maximum(red, blue) > 60, middle, half, depth)
+    return np.median(place), traffic, rings
+
+
+def find_middle(edges, half):
+    """Return the column of the road's middle in each row, from whichever edge is on the screen."""
+    width = edges.shape[1]
+    left, right = edges.argmax(1), width - 1 - edges[:, ::-1].argmax(1)
+    seen = edges.any(1)
+    both = seen & (right - left > 1.6 * half)
+    left_only = seen & ~both & (left < width / 2 - half / 2)
+    middle = np.where(both, (left + right) / 2, np.where(left_only, left + half, right - half))
+    known = np.flatnonzero(seen)
+    return (
+        np.interp(np.arange(len(half)), known, middle[known]) if known.size else np.full(len(half), width / 2)
+    )
+
+
+def nearest(mask, middle, half, depth):
+    """Return for each lane the distance of the nearest pixels of a mask, counted from the player; inf for none."""
+    rows, columns = np.nonzero(mask)
+    place = (columns - middle[rows]) / half[rows]
+    ahead = depth[rows] - depth[CAR - FIRST]
+    found = [ahead[(np.abs(place - lane) < 0.25) & (ahead > -0.35)] for lane in LANES]
+    return np.array([lane.min() if lane.size else np.inf for lane in found])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--remotes", default="1", help="how many, or which; default: %(default)s")
+    parser.add_argument("--seconds", type=float, default=60, help="of play; default: %(default)s")
+    parser.add_argument("--seed", type=int, help="of the first episodes")
+    options = parser.parse_args()
+    remotes = int(options.remotes) if options.remotes.isdigit() else options.remotes
+    agent = PixelAgent()
+    with Throttle(BlockingReset(universe_client.make("builtin.NeonDrive-v0", remotes)), fps=30) as env:
+        observation_n = env.reset(seed=options.seed)
+        returns, scores = np.zeros(env.n), []
+        for _ in range(round(options.seconds * 30)):
+            observation_n, reward_n, done_n, _ = env.step(agent(observation_n, None, None, None))
+            returns += reward_n
+            for index in np.flatnonzero(done_n):
+                scores.append(returns[index])
+                print(f"remote {index}: {returns[index]:+.0f}", flush=True)
+                returns[index] = 0
+        print(f"{len(scores)} episodes, mean return {np.mean(scores) if scores else returns.mean():.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The examples run as they are documented, and do what they say."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rewarder.runtimes.neon_drive import ENV_ID, NeonDrive
+from universe_client.actions import key
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(name: str, *arguments: str, timeout: float = 100) -> str:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        cwd=EXAMPLES.parent,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["random_agent.py", "pixel_agent.py", "evaluate.py"])
+def test_help_begins_with_what_it_is(name):
+    first = (EXAMPLES / name).read_text().splitlines()[0].strip('"')
+    assert first in run(name, "--help")
+
+
+def test_the_random_agent_plays():
+    assert re.search(r"\d+ episodes ended in 2 s", run("random_agent.py", "--seconds", "2", "--remotes", "2"))
+
+
+def test_the_pixel_agent_plays_over_vnc():
+    told = run("pixel_agent.py", "--seconds", "6", "--remotes", "2", "--seed", "1")
+    assert re.search(r"\d+ episodes, mean return -?\d", told)
+
+
+def test_evaluation_gives_the_reaction_time_beside_the_score():
+    game = ("--env-id", "gym-core.CartPole-v1", "--episodes", "12")
+    told = run("evaluate.py", *game, "--agent", "random", "--agent", "noop", "--delay", "0.1")
+    figures = {
+        name.strip(): values for name, *values in re.findall(r"│ ([a-z][^│]*)│ (\S+) +│ (\S+) +│", told)
+    }
+    assert "random ┃ noop" in told
+    assert figures["episodes"] == ["12", "12"]
+    assert figures["reaction time, mean ms"][1] == "-", "who never acts has no reaction time"
+    assert float(figures["reaction time, mean ms"][0]) > 100
+    assert float(figures["frames/s of a remote"][0]) > 0
+
+
+# -- the pixel agent, against the game itself: no clock, the same on every machine
+
+
+def load(name: str):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def game():
+    game = NeonDrive()
+    game.open()
+    return game
+
+
+def play(game, agent, seed: int, seconds: int = 15) -> float:
+    """Return what an agent earns that looks 30 times a second; its keys arrive one tick later."""
+    tick, held, total = game.reset(ENV_ID, seed), set(), 0.0
+    for _ in range(seconds * 30):
+        wanted = agent(tick.frame)
+        changes = [key(name, False) for name in held - wanted] + [key(name, True) for name in wanted - held]
+        held = wanted
+        for events in ([], changes):
+            tick = game.tick(events)
+            total += tick.reward
+            if tick.done:
+                return total
+    return total
+
+
+def test_the_pixel_agent_plays_well_above_random(game):
+    drive = load("pixel_agent").drive
+    dice = random.Random(5)
+    by_chance = [
+        play(game, lambda frame: {dice.choice(["Left", "Right", "Up", "Down"])}, seed) for seed in range(4)
+    ]
+    by_sight = [play(game, drive, seed) for seed in range(4)]
+    assert np.mean(by_sight) > 20
+    assert np.mean(by_sight) > 5 * max(np.mean(by_chance), 1)
+
+
+def test_the_pixel_agent_sees_what_is_there(game):
+    module = load("pixel_agent")
+    tick = game.reset(ENV_ID, 0)
+    for _ in range(170):
+        tick = game.tick([])
+    player, traffic, _ = module.look(tick.frame)
+    things = [thing for thing in game._road.things if thing.kind == "traffic" and thing.z < 8]
+    assert abs(player - game._player) < 0.05
+    assert things
+    for thing in things:
+        lane = np.abs(module.LANES - thing.x).argmin()
+        assert traffic[lane] == pytest.approx(thing.z - module.ROAD / 118, abs=0.3)
+    assert module.look(np.zeros_like(tick.frame))[0] is None
