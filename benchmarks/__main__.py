@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import containers, decode, driver, environment, gil, many, pixels, pong, soak
+from benchmarks import containers, decode, driver, environment, gil, making, many, pixels, pong, soak
 from benchmarks.report import Report
 
 BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] = {
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] =
     "driver": lambda console, options: driver.measure(),
     "decode": lambda console, options: decode.measure(console, options.rounds),
     "gil": lambda console, options: gil.measure(console, options.rounds),
+    "making": lambda console, options: making.measure(console, options.rounds),
     "many": lambda console, options: many.measure(console, options.rounds),
     "pixels": lambda console, options: pixels.measure(console, options.rounds),
     "pong": lambda console, options: pong.measure(console, options.rounds),
