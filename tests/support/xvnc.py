@@ -35,6 +35,37 @@ async def xvnc_server(
         await process.wait()
 
 
+@asynccontextmanager
+async def x11vnc_server() -> AsyncIterator[tuple[int, str]]:
+    """Run x11vnc on a screen of 320x200; its port and its display."""
+    async with _process(
+        "Xvfb", "-displayfd", "1", "-screen", "0", "320x200x24", "-nolisten", "tcp"
+    ) as screen:
+        display = f":{await _first_line(screen)}"
+        options = ("-localhost", "-nopw", "-forever", "-shared", "-noipv6", "-quiet", "-autoport", "5950")
+        async with _process("x11vnc", *options, "-display", display) as server:
+            name, _, port = (await _first_line(server)).partition("=")
+            assert name == "PORT"
+            yield int(port), display
+
+
+@asynccontextmanager
+async def _process(*command: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def _first_line(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout
+    return (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+
+
 def _vnc_auth(directory: Path, password: str) -> list[str]:
     secret = directory / "vncpasswd"
     secret.write_bytes(obfuscated(password))
