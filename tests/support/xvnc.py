@@ -42,7 +42,18 @@ async def x11vnc_server() -> AsyncIterator[tuple[int, str]]:
         "Xvfb", "-displayfd", "1", "-screen", "0", "320x200x24", "-nolisten", "tcp"
     ) as screen:
         display = f":{await _first_line(screen)}"
-        options = ("-localhost", "-nopw", "-forever", "-shared", "-noipv6", "-quiet", "-autoport", "5950")
+        options = (
+            "-localhost",
+            "-nopw",
+            "-forever",
+            "-shared",
+            "-noipv6",
+            "-quiet",
+            "-speeds",
+            "lan",
+            "-autoport",
+            "5950",
+        )
         async with _process("x11vnc", *options, "-display", display) as server:
             name, _, port = (await _first_line(server)).partition("=")
             assert name == "PORT"
