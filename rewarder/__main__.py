@@ -84,7 +84,7 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
 
     with opened(
         options.env_id,
-        RuntimeOptions(options.fps, options.observation, options.program, options.xvnc),
+        RuntimeOptions(options.fps, options.observation, options.program, options.xvnc, options.runtime),
         host=options.host,
         vnc_port=options.vnc_port,
         password=given.password,
@@ -98,6 +98,7 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
             rewarder_port=options.rewarder_port,
             password=given.password,
             view_only_password=given.view_only_password,
+            env_id=options.env_id,
             seed=options.seed,
             idle_timeout=options.idle_timeout,
             on_ready=announce,
@@ -193,6 +194,7 @@ def _add_environment(group: argparse._ArgumentGroup) -> None:
         "--fps", type=_positive, metavar="N", help="ticks per second, default: the environment's own"
     )
     group.add_argument("--seed", type=int, metavar="N", help="seed of the first episode")
+    group.add_argument("--runtime", metavar="MODULE:CLASS", help="what plays ENV_ID, if it is none of ours")
     group.add_argument(
         "--call",
         action="append",

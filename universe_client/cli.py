@@ -154,7 +154,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--remotes",
         default="1",
         metavar="R",
-        help="N or embedded:N (a process each), process:N (a program on Xvnc each), docker:N (a container each), or "
+        help="N or embedded:N (a process each), process:N (a program on Xvnc each), docker:N (a container each), "
+        "docker:N@IMAGE (of an image of your own), or "
         "vnc://host:5900+15900,...?password_file=FILE; default: %(default)s",
     )
     parser.add_argument("--agent", default="random", metavar="A", help="random, noop or module:callable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ class RuntimeOptions:
     """The command line of a `process.` environment; None runs the program that its env id names."""
     screen: tuple[int, int] = (1024, 768)
     """Width and height of the display of an environment on an X display."""
+    runtime: str | None = None
+    """`module:class` of a runtime that is none of ours; it is made without arguments."""
 
 
 class Access(TypedDict, total=False):
@@ -45,10 +48,14 @@ def opened(
     """Yield the runtime that plays `env_id` and, if it plays on an X display, the port of that display's VNC server.
 
     Raises:
-        ValueError: no runtime of ours does, or its program is not installed.
+        ValueError: no runtime of ours does, or the one named in `options`; or its program is not installed.
+        ImportError: the one named in `options` is not there.
         OSError: the display does not start.
     """
     options = options or RuntimeOptions()
+    if options.runtime is not None:
+        yield _imported(options.runtime, env_id), None
+        return
     on_display = _ON_DISPLAY.get(env_id.partition(".")[0] + ".")
     if on_display is None:
         yield create(env_id, options), None
@@ -70,6 +77,19 @@ def create(env_id: str, options: RuntimeOptions | None = None) -> Runtime:
         if env_id == name or (name.endswith(".") and env_id.startswith(name) and env_id != name):
             return factory(env_id, options or RuntimeOptions())
     raise ValueError(f"unknown env_id {env_id!r}, there are {', '.join(env_ids())}")
+
+
+def _imported(name: str, env_id: str) -> Runtime:
+    module, _, attribute = name.partition(":")
+    factory = getattr(importlib.import_module(module), attribute, None) if attribute else None
+    if factory is None:
+        raise ValueError(f"{name!r} names no class: module:class is wanted")
+    runtime = factory()
+    if not isinstance(runtime, Runtime):
+        raise ValueError(f"{name} makes a {type(runtime).__name__}, not a Runtime")
+    if env_id not in runtime.env_ids:
+        raise ValueError(f"{name} plays {', '.join(runtime.env_ids) or 'nothing'}, not {env_id!r}")
+    return runtime
 
 
 def env_ids() -> list[str]:

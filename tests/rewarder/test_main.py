@@ -170,6 +170,32 @@ def test_an_unknown_env_id_is_status_2_and_says_what_there_is():
     assert "'nope'" in result.stderr and all(env_id in result.stderr for env_id in env_ids())
 
 
+CATCH = "examples.minimal_remote:Catch"
+
+
+async def test_a_runtime_of_somebody_elses_is_named_by_module_and_class(start):
+    ports = Ports(ready(start("example.Catch-v0", "--runtime", CATCH, "--no-password")))
+    async with wire(ports) as client:
+        running = await client.until("v0.env.describe", env_state="running")
+    assert running["body"]["env_id"] == "example.Catch-v0"
+
+
+@pytest.mark.parametrize(
+    ("runtime", "message"),
+    [
+        (CATCH, "plays example.Catch-v0, not 'nope'"),
+        ("examples.minimal_remote", "module:class is wanted"),
+        ("examples.minimal_remote:Nobody", "module:class is wanted"),
+        ("nowhere:Catch", "No module named 'nowhere'"),
+        ("collections:Counter", "makes a Counter, not a Runtime"),
+    ],
+)
+def test_a_runtime_that_is_none_is_status_2_and_says_why(runtime, message):
+    result = subprocess.run(command("nope", "--runtime", runtime), cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert message in result.stderr and "Traceback" not in result.stderr
+
+
 def test_a_crash_is_status_1_with_a_traceback(start, tmp_path):
     script = tmp_path / "crash.py"
     script.write_text(

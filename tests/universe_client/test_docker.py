@@ -42,3 +42,15 @@ def test_without_a_daemon_the_slots_close_and_say_what_to_do(monkeypatch, tmp_pa
 
 def test_no_password_is_in_any_repr():
     assert "password" not in repr(DockerProvider(1, CARTPOLE))
+
+
+def test_an_image_of_ones_own_is_named_after_the_number():
+    found = provider("docker:2@example/lamp:1", "example.Lamp-v0", 12.0)
+    assert isinstance(found, DockerProvider)
+    assert (found.n, found.reference, found.image) == (2, "example/lamp:1", image_for("builtin.NeonDrive-v0"))
+
+
+@pytest.mark.parametrize("remotes", ["docker:2@", "embedded:2@example/lamp"])
+def test_an_image_is_named_for_containers_only(remotes):
+    with pytest.raises(ConfigError, match=r"docker:N\[@IMAGE\]"):
+        provider(remotes, "example.Lamp-v0", 12.0)

@@ -28,8 +28,8 @@ def provider(
     """Return the provider that `remotes` names.
 
     Args:
-        remotes: a number (embedded), `"embedded:4"`, `"process:4"`, `"docker:4"`, a `vnc://` address, or a
-            provider.
+        remotes: a number (embedded), `"embedded:4"`, `"process:4"`, `"docker:4"`, `"docker:4@image"` for an
+            image of your own, a `vnc://` address, or a provider.
         env_id: the environment to play; `vnc://` remotes may go on with what they run.
         start_timeout: seconds one remote may take to start.
         call: what remotes that are started here shall let be called.
@@ -49,15 +49,19 @@ def provider(
         return remotes
     if running:
         return AddressProvider(parse(remotes))
-    kind, _, count = remotes.partition(":")
-    if kind not in _LOCAL or not count.isdecimal():
+    kind, _, rest = remotes.partition(":")
+    count, at, image = rest.partition("@")
+    if kind not in _LOCAL or not count.isdecimal() or (at and not (image and kind == "docker")):
         shown = remotes.partition("?")[0].rpartition("@")[2]  # what is cut off may be a secret
         raise ConfigError(
-            f"remotes={shown!r} is no number, embedded:N, process:N, docker:N or vnc:// address"
+            f"remotes={shown!r} is no number, embedded:N, process:N, docker:N[@IMAGE] or vnc:// address"
         )
     if env_id is None:
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
-    return _LOCAL[kind](int(count), env_id, start_timeout, arguments=[f"--call={name}" for name in call])
+    options = {"reference": image} if image else {}
+    return _LOCAL[kind](
+        int(count), env_id, start_timeout, arguments=[f"--call={name}" for name in call], **options
+    )
 
 
 _LOCAL: dict[str, Callable[..., Provider]] = {

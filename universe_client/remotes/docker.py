@@ -28,7 +28,7 @@ from universe_client.remotes.engine import (
     Plan,
     check_sdk,
 )
-from universe_client.remotes.images import Image, image_for
+from universe_client.remotes.images import IMAGES, Image, image_for
 from universe_client.remotes.owner import SESSION, Owner
 from universe_client.remotes.provider import RemoteAddress
 from universe_client.remotes.removal import reap, session_lives
@@ -70,7 +70,7 @@ class DockerProvider:
         env_id: what they play at first.
         start_timeout: seconds until one must be reachable.
         image: what to run, and within which limits; None takes the image of ours that plays `env_id`.
-        reference: the name and tag of another image that serves remotes as ours do.
+        reference: the name and tag of another image that serves remotes as ours do; its limits are the base image's.
         arguments: more command-line arguments for the remote (`python -m rewarder serve --help`).
         session: what names our containers and tells them from those of others.
     """
@@ -92,7 +92,7 @@ class DockerProvider:
         if self.n < 1:
             raise ConfigError(f"{self.name}:{self.n} has no remotes")
         check_sdk()
-        self.image = self.image or image_for(self.env_id)
+        self.image = self.image or (IMAGES[0] if self.reference else image_for(self.env_id))
 
     def phase(self, index: int) -> str | None:
         """Return what remote `index`, which is being acquired, is waiting for."""

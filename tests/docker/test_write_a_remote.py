@@ -1,0 +1,63 @@
+"""docs/write-a-remote.md, followed to the letter."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.docker
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "write-a-remote.md"
+FILE = re.compile(r"This is `(?P<name>[^`]+)`")
+BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+IMAGE = "example-lamp"
+
+
+@pytest.fixture
+def image(daemon):
+    """Gone when the test is over."""
+    yield IMAGE
+    daemon.images.remove(IMAGE, force=True)
+
+
+def instructions():
+    """Yield the file to write, or None for commands to run, and the text."""
+    section = DOCUMENT.read_text().split("\n## ")[1]
+    end = 0
+    for block in BLOCK.finditer(section):
+        named = FILE.findall(section[end : block.start()])
+        end = block.end()
+        assert (block["language"] == "sh") == (not named), "a file has its name in the text above it"
+        yield (named[-1] if named else None), block["text"]
+
+
+def follow(commands, directory, url):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", commands],
+        cwd=directory,
+        env=os.environ | {"PATH": path, "DOCKER_HOST": url},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_new_remote_with_its_image(image, engine, tmp_path):
+    written, shown = [], []
+    for name, text in instructions():
+        if name is None:
+            shown.append(follow(text, tmp_path, engine.url))
+        else:
+            (tmp_path / name).write_text(text)
+            written.append(name)
+    assert written == ["lamp.py", "Dockerfile"]
+    rewards = [float(reward) for reward in re.findall(r" ([+-]\d+) +\d", shown[-1])]
+    assert len(rewards) == 2 and all(rewards), shown[-1]
