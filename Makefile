@@ -5,13 +5,17 @@ BIN := .venv/bin
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-docker test-rust lint lint-rust bench system clean
+.PHONY: run test test-portable test-docker test-rust lint lint-rust bench system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
 
 test: .venv/.dev system
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+# As if there were no Rust: the tests of the environment that take the driver there is.
+test-portable: .venv/.dev system
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.support.without_core tests/universe_client tests/integration
 
 # Needs a Docker daemon and docker compose; .ci/docker provides them, and the image to build on.
 test-docker: .venv/.dev system

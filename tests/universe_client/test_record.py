@@ -52,7 +52,7 @@ async def test_a_wrong_password_is_told_and_ends_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert await record_main(tmp_path / "session.capture", "--seconds", "1", password="wrong") == 1
-    assert "refused" in capsys.readouterr().err
+    assert "authentication failed" in capsys.readouterr().err
 
 
 async def test_a_file_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

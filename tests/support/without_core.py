@@ -1,0 +1,22 @@
+"""A pytest plugin, `-p tests.support.without_core`: as if the Rust driver were not installed.
+
+"auto" is the portable driver then. Tests that take every driver in turn are left out: they have had this one already.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+sys.modules["vnc._core"] = None  # type: ignore[assignment]  # which makes its import an ImportError
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("filterwarnings", "ignore:the native VNC driver is not installed:RuntimeWarning")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    again = [item for item in items if "driver" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=again)
+    items[:] = [item for item in items if item not in set(again)]
