@@ -1,11 +1,12 @@
 # Every target sets up what it needs, once. PYTHON picks the interpreter (3.11 or later) for the virtual environment.
 PYTHON ?= python3
 BIN := .venv/bin
+RLLIB := .venv-rllib/bin/python
 # Processes that `make test` runs tests in; 0 is this one.
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rust lint lint-rust bench system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust lint lint-rust bench system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -21,6 +22,9 @@ test-portable: .venv/.dev system
 test-docker: .venv/.dev system
 	$(BIN)/universe-client build
 	$(BIN)/python -m pytest -m docker tests/docker
+
+test-rllib: .venv-rllib/.done system
+	$(RLLIB) -m pytest tests/rllib
 
 lint: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -51,6 +55,15 @@ bench: .venv/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ .venv/.run
 
+# RLlib pins an older Gymnasium than miniwob wants (pip says so, and goes on): it gets an environment of its own, over
+# that of the other tests.
+.venv-rllib/.done: .venv/.dev
+	$(BIN)/python -m venv .venv-rllib
+	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')')" \
+	    > "$$($(RLLIB) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth"
+	$(RLLIB) -m pip install --quiet 'ray[rllib]>=2.50'
+	touch $@
+
 # The real servers and viewers that the tests talk to; on other systems than Debian's kin, install them by hand.
 system:
 	@missing=""; for package in $(SYSTEM_PACKAGES); do \
@@ -64,4 +77,4 @@ system:
 	fi
 
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-rllib build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    _Base = VectorWrapper[Any, Any, Any, Any, Any]
+else:
+    _Base = VectorWrapper  # Gymnasium 1.2's is not generic
 
 RowNumbers = NDArray[np.intp]
 """Which rows, in the order in which a batch has them."""
@@ -16,7 +21,7 @@ StepResult = tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any
 """Observations, rewards, terminations, truncations, infos."""
 
 
-class GymWrapper(VectorWrapper[Any, Any, Any, Any, Any]):
+class GymWrapper(_Base):
     """Passes everything on, `send` and `recv` too; a wrapper overrides what it changes.
 
     `actions` and `results` see every batch, be it of a `step`, a `send` or a `recv`, and which rows it is of. What a
