@@ -42,7 +42,7 @@ def test_the_random_agent_plays():
 
 
 def test_the_pixel_agent_plays_over_vnc():
-    told = run("pixel_agent.py", "--seconds", "6", "--remotes", "2", "--seed", "1")
+    told = run("pixel_agent.py", "--seconds", "3", "--remotes", "2", "--seed", "1")
     assert re.search(r"\d+ episodes, mean return -?\d", told)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.agent import is_done, running, until
+import universe_client
+from tests.support.agent import is_done, one_step, running, until
 from universe_client import ConfigError
 from wrappers import BlockingReset, RandomEnv
 
@@ -52,3 +53,14 @@ def test_a_reset_by_mask_draws_for_those_only(scripted, open_env):
 def test_nothing_to_draw_from_is_refused(scripted, open_env):
     with pytest.raises(ConfigError, match=r"env_ids=\[\]"):
         RandomEnv(open_env(scripted()), [])
+
+
+def test_a_shipped_remote_plays_what_is_drawn():
+    tasks = ["desktop.CopyFile-v0", "desktop.RenameFile-v0"]
+    with BlockingReset(RandomEnv(universe_client.make(tasks[0]), tasks, seed=1)) as env:
+        env.reset()
+        played = set()
+        while played != set(tasks):
+            played |= {one_step(env).info["env_status.env_id"]}
+            env.unwrapped.truncate(0, "the next one")
+            assert one_step(env).done
