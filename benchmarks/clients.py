@@ -23,7 +23,7 @@ from vnc import portable
 from vnc.session import Connect, Session, Timeouts, VNCAddress
 
 PATIENT = Timeouts(probe_interval=600.0, update=600.0)
-_LOOK = 0.005
+_LOOK = 0.02
 
 
 class Usage(msgspec.Struct):
@@ -49,8 +49,9 @@ class Meter:
         self._began, self._cpu, self._updates = time.monotonic(), _cpu(), updates
 
     def usage(self, updates: int, ended: float) -> Usage:
+        cpu = _cpu() - self._cpu  # first: to look at the memory takes time, too
         resident = (_rss() - self._resident) // self._remotes
-        return Usage(updates - self._updates, _cpu() - self._cpu, ended - self._began, resident)
+        return Usage(updates - self._updates, cpu, ended - self._began, resident)
 
 
 def _cpu() -> float:
