@@ -11,7 +11,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import containers, decode, driver, environment, gil, making, many, pixels, pong, soak
+from benchmarks import containers, decode, driver, environment, gil, making, many, pixels, pong, soak, steps
 from benchmarks.report import Report
 
 BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] = {
@@ -23,6 +23,7 @@ BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] =
     "many": lambda console, options: many.measure(console, options.rounds),
     "pixels": lambda console, options: pixels.measure(console, options.rounds),
     "pong": lambda console, options: pong.measure(console, options.rounds),
+    "steps": lambda console, options: steps.measure(console, options.rounds),
     "containers": lambda console, options: containers.measure(console, options.rounds),
     "soak": lambda console, options: soak.measure(console, options.minutes),
 }

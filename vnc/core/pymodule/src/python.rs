@@ -234,7 +234,9 @@ impl Session {
         }
         let mut target = out.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
         let frames = self.copy(py, since, &mut target)?;
-        self.remember(out, data, frames);
+        if since.is_none() || !self.note(data, frames) {
+            self.remember(out, data, frames);
+        }
         Ok(frames)
     }
 }
@@ -245,6 +247,13 @@ impl Session {
         let readers = lock(&self.readers);
         let taken = readers.iter().find(|taken| taken.data == data)?;
         taken.owner.bind(py).upgrade().map(|_| taken.frames)
+    }
+
+    /// The known array at `data` holds another frame now; returns whether it is known still.
+    fn note(&self, data: usize, frames: u64) -> bool {
+        let mut readers = lock(&self.readers);
+        let known = readers.iter_mut().find(|taken| taken.data == data);
+        known.map(|taken| taken.frames = frames).is_some()
     }
 
     fn remember(&self, out: &Bound<'_, PyArray3<u8>>, data: usize, frames: u64) {
