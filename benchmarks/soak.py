@@ -34,11 +34,11 @@ ENV_IDS = (
     "desktop.WriteNote-v0",
     "desktop.ClickTargets-v0",
 )
-FPS = 30.0
+FPS = 60.0
 _MIB = 2**20
 _MINUTE = 60.0
 _DOCUMENT = Path(__file__).parent.parent / "docs" / "remotes.md"
-_COLUMNS = ["env id", "ran", "updates/s", "episodes", "errors", "restarts", "memory, MiB"]
+_COLUMNS = ["env id", "ran", "in resets", "updates/s", "episodes", "errors", "restarts", "memory, MiB"]
 
 
 class Mixed:
@@ -66,6 +66,7 @@ class Tally:
     container: str
     ran: float = 0.0
     down: float = 0.0
+    resets: float = 0.0
     updates: int = 0
     episodes: int = 0
     errors: int = 0
@@ -75,7 +76,9 @@ class Tally:
         """Note a step that took so long."""
         if state is State.RUNNING:
             self.ran += seconds
-        elif state is not State.RESETTING:
+        elif state is State.RESETTING:
+            self.resets += seconds
+        else:
             self.down += seconds
         self.updates += info["stats.vnc.updates.n"]
         self.episodes += done
@@ -147,6 +150,7 @@ def measure(console: Console, minutes: int) -> Report:
 def _figures(tally: Tally, restarts: int, minutes: int) -> list[str]:
     return [
         f"{100 * tally.ran / (tally.ran + tally.down):.2f} %",
+        f"{100 * tally.resets / (minutes * _MINUTE):.2f} %",
         f"{tally.updates / (minutes * _MINUTE):.0f}",
         str(tally.episodes),
         str(tally.errors),
