@@ -121,10 +121,11 @@ class Run:
             f"{self.base.env_id or 'remotes'}  {self.seconds:.0f} s  {report.steps_per_second:.1f} steps/s"
         )
         table = Table(title=title, title_style="bold", title_justify="left", box=box.SIMPLE_HEAD)
+        table.show_edge, table.pad_edge, table.collapse_padding = False, False, True  # fits into 80 columns
         table.add_column("remote", justify="right")
         table.add_column("address")
         table.add_column("state")
-        for column in ("frames/s", "episodes", "reward", "reaction time"):
+        for column in ("frames/s", "episodes", "reward", "reaction"):
             table.add_column(column, justify="right")
         for line in report.remotes:
             self._add_row(table, line)
