@@ -64,7 +64,7 @@ class SB3VecEnv(VecEnv):
             raise ConfigError(
                 "reset_mode='mask' would give Stable-Baselines3 steps of no episode: use 'block'"
             )
-        if isinstance(env, GymVectorEnv) and not env.copy:
+        if not getattr(env, "copy", True):
             raise ConfigError(
                 "copy=False overwrites observations that Stable-Baselines3 keeps: use copy=True"
             )

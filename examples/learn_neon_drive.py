@@ -1,0 +1,192 @@
+"""PPO of Stable-Baselines3 learns the built-in game from pixels, over VNC, in real time, on a few cores.
+
+    pip install 'universe-client[learn]'
+    python examples/learn_neon_drive.py                  # 10 minutes, 8 remotes; the curve is learn_neon_drive.png
+    python examples/learn_neon_drive.py --minutes 3 --remotes 4 --seed 1
+
+Before it learns, an agent that steers at random plays the same game with the same keys, and afterwards what was learned
+plays whole episodes: all of that is within the minutes. The games never wait, not even while the network is trained: a
+dozen times a second the agent looks at all of them, and chooses to hold left, right or nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, Progress
+from stable_baselines3 import PPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.evaluation import evaluate_policy
+
+import universe_client  # noqa: F401 - registers the game with Gymnasium
+from universe_client.adapters.sb3 import SB3VecEnv
+from wrappers import Crop, PixelWrapper, Resize
+
+STEP_RATE = 12
+KEYS = [(), "Left", "Right"]
+RANDOM_EPISODES, LEARNED_EPISODES = 10, 1
+"""Of each remote. A random driver crashes after five seconds, a good one drives for the whole minute."""
+LEARNED_SECONDS = 65
+WINDOW = 40
+"""Episodes that a point of the learning curve is the mean of."""
+
+
+class Hues(PixelWrapper):
+    """How much redder, greener and bluer each pixel is than it would be without that colour: cars and rings stand out,
+    the road is black."""
+
+    def pixels(self, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        red, green, blue = (np.ascontiguousarray(frame[..., channel]) for channel in range(3))
+        rivals = np.maximum(green, blue), np.maximum(red, blue), red
+        return np.stack(
+            [own - np.minimum(own, rival) for own, rival in zip((red, green, blue), rivals, strict=True)],
+            axis=2,
+        )
+
+
+def make_env(remotes: int) -> SB3VecEnv:
+    env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=remotes, step_rate=STEP_RATE, actions=KEYS)
+    road = Crop(env, x=0, y=108, width=320, height=108)
+    return SB3VecEnv(Resize(Hues(road), width=20, height=9))
+
+
+def make_model(env: SB3VecEnv, seed: int) -> PPO:
+    """Short rollouts and a small network: the cars go on while it is trained, for a sixth of a second."""
+    return PPO(
+        "MlpPolicy",
+        env,
+        n_steps=128,
+        batch_size=256,
+        n_epochs=10,
+        learning_rate=1e-3,
+        gamma=0.95,
+        gae_lambda=0.9,
+        ent_coef=0.01,
+        policy_kwargs={"net_arch": [128, 64], "activation_fn": torch.nn.ReLU},
+        device="cpu",
+        seed=seed,
+    )
+
+
+class RandomAgent:
+    """Something `evaluate_policy` can ask for actions."""
+
+    def __init__(self, seed: int) -> None:
+        self._dice = np.random.default_rng(seed)
+
+    def predict(self, observations: NDArray[Any], **_: Any) -> tuple[NDArray[np.int64], None]:
+        return self._dice.integers(len(KEYS), size=len(observations)), None
+
+
+def play(agent: Any, env: SB3VecEnv, episodes: int) -> list[float]:
+    """Return the returns of so many whole episodes on each remote."""
+    returns, _ = evaluate_policy(agent, env, episodes * env.num_envs, return_episode_rewards=True)
+    return list(returns)
+
+
+class Curve(BaseCallback):
+    """Notes the return of every episode, shows how it goes, and ends learning when time is up."""
+
+    def __init__(self, began: float, until: float, console: Console) -> None:
+        super().__init__()
+        self._began, self._until = began, until
+        self._progress = Progress("[progress.description]{task.description}", BarColumn(), console=console)
+        self._task = self._progress.add_task("", total=until - time.monotonic())
+        self.minutes: list[float] = []
+        self.returns: list[float] = []
+        self.pauses: list[float] = []
+        """Seconds that each training of the network took."""
+        self.reaction_times: list[float] = []
+
+    def _on_training_start(self) -> None:
+        self._progress.start()
+
+    def _on_step(self) -> bool:
+        now = time.monotonic()
+        for info in self.locals["infos"]:
+            self.reaction_times.append(info.get("reaction_time", np.nan))
+            if "episode" in info:
+                self.minutes.append((now - self._began) / 60)
+                self.returns.append(info["episode"]["r"])
+        left = self._until - now
+        recent = np.mean(self.returns[-WINDOW:]) if self.returns else 0.0
+        told = f"{self.num_timesteps} steps, {len(self.returns)} episodes, return {recent:.1f}"
+        self._progress.update(self._task, description=told, completed=self._progress.tasks[0].total - left)
+        return left > 0
+
+    def _on_rollout_end(self) -> None:
+        self._trained_from = time.monotonic()
+
+    def _on_rollout_start(self) -> None:
+        if self.n_calls:
+            self.pauses.append(time.monotonic() - self._trained_from)
+
+    def _on_training_end(self) -> None:
+        self._progress.stop()
+
+
+def draw(path: Path, curve: Curve, random: float, learned: float, minutes: float) -> None:
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(curve.minutes, curve.returns, ".", color="#b9a8d8", markersize=3, label="an episode")
+    if len(curve.returns) >= WINDOW:
+        means = np.convolve(curve.returns, np.full(WINDOW, 1 / WINDOW), "valid")
+        axes.plot(curve.minutes[WINDOW - 1 :], means, color="#5b2a9d", label=f"mean of {WINDOW} episodes")
+    axes.axhline(random, color="#777777", linestyle="--", label=f"random agent: {random:.1f}")
+    axes.plot(
+        minutes,
+        learned,
+        "*",
+        color="#d6127f",
+        markersize=14,
+        label=f"whole episodes, at the end: {learned:.1f}",
+    )
+    axes.set(xlabel="minutes of wall clock", ylabel="return", title="NeonDrive over VNC, in real time: PPO")
+    axes.legend(loc="upper left")
+    figure.savefig(path, dpi=120)
+
+
+def tell_speed(console: Console, curve: Curve, steps: int) -> None:
+    learning = 60 * (curve.minutes[-1] - curve.minutes[0])
+    console.print(
+        f"{steps} steps, {steps / learning:.0f} a second; {len(curve.pauses)} updates of "
+        f"{np.median(curve.pauses):.2f} s; reaction time {1000 * np.nanmedian(curve.reaction_times):.0f} ms (medians)"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--minutes", type=float, default=10, help="of wall clock, for everything")
+    parser.add_argument("--remotes", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--curve", type=Path, default=Path("learn_neon_drive.png"))
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)  # the other cores are the games'
+    console, began = Console(), time.monotonic()
+    env = make_env(arguments.remotes)
+    try:
+        random_returns = play(RandomAgent(arguments.seed), env, RANDOM_EPISODES)
+        random = float(np.mean(random_returns))
+        console.print(f"random agent: {len(random_returns)} episodes, mean return {random:.2f}")
+        model = make_model(env, arguments.seed)
+        curve = Curve(began, began + 60 * arguments.minutes - LEARNED_SECONDS, console)
+        model.learn(10**9, callback=curve)
+        returns = play(model, env, LEARNED_EPISODES)
+    finally:
+        env.close()
+    minutes, learned = (time.monotonic() - began) / 60, float(np.mean(returns))
+    tell_speed(console, curve, model.num_timesteps)
+    console.print(
+        f"learned agent: {len(returns)} episodes, mean return {learned:.2f}, {learned / random:.1f} times that"
+    )
+    draw(arguments.curve, curve, random, learned, minutes)
+    console.print(f"the learning curve is {arguments.curve}")
