@@ -190,3 +190,7 @@ def main() -> None:
     )
     draw(arguments.curve, curve, random, learned, minutes)
     console.print(f"the learning curve is {arguments.curve}")
+
+
+if __name__ == "__main__":
+    main()
