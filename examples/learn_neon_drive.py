@@ -31,7 +31,7 @@ import universe_client  # noqa: F401 - registers the game with Gymnasium
 from universe_client.adapters.sb3 import SB3VecEnv
 from wrappers import Crop, PixelWrapper, Resize
 
-STEP_RATE = 12
+STEP_RATE, FPS = 15, 30
 KEYS = [(), "Left", "Right"]
 RANDOM_EPISODES, LEARNED_EPISODES = 10, 1
 """Of each remote. A random driver crashes after five seconds, a good one drives for the whole minute."""
@@ -54,7 +54,9 @@ class Hues(PixelWrapper):
 
 
 def make_env(remotes: int) -> SB3VecEnv:
-    env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=remotes, step_rate=STEP_RATE, actions=KEYS)
+    env = gymnasium.make_vec(
+        "universe/NeonDrive-v0", num_envs=remotes, step_rate=STEP_RATE, actions=KEYS, fps=FPS
+    )
     road = Crop(env, x=0, y=108, width=320, height=108)
     return SB3VecEnv(Resize(Hues(road), width=20, height=9))
 
@@ -68,7 +70,7 @@ def make_model(env: SB3VecEnv, seed: int) -> PPO:
         batch_size=256,
         n_epochs=10,
         learning_rate=1e-3,
-        gamma=0.95,
+        gamma=0.96,
         gae_lambda=0.9,
         ent_coef=0.01,
         policy_kwargs={"net_arch": [128, 64], "activation_fn": torch.nn.ReLU},
