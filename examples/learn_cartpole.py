@@ -71,7 +71,7 @@ def make_model(env: SB3VecEnv, seed: int) -> PPO:
         "MlpPolicy",
         env,
         n_steps=32,
-        batch_size=256,
+        batch_size=32 * env.num_envs,
         n_epochs=20,
         learning_rate=1e-3,
         gamma=0.98,

@@ -26,9 +26,6 @@ import universe_client  # noqa: F401 - registers its environments with Gymnasium
 from wrappers import Crop, FrameStack, Resize
 from wrappers.gym_wrapper import GymWrapper as VectorWrapper
 
-ROLLOUT = 128
-"""Steps of each remote between two updates."""
-
 
 class ManualReset(VectorWrapper):
     """Without autoreset: the learner resets rows that have ended, before it steps them again."""
@@ -67,19 +64,19 @@ def make_actor(env: EnvBase) -> ProbabilisticActor:
     )
 
 
-def learn(env: EnvBase, minutes: float, updates: int) -> None:
+def learn(env: EnvBase, arguments: argparse.Namespace) -> None:
     actor, critic = make_actor(env), ValueOperator(network(1), in_keys=["observation"])
     with torch.no_grad():
         critic(actor(env.reset()))  # tells the lazy layers their sizes
     advantage = GAE(gamma=0.95, lmbda=0.9, value_network=critic, average_gae=True)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
     optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
-    frames = ROLLOUT * env.batch_size.numel()
+    frames = arguments.rollout * env.batch_size.numel()
     collector = Collector(
         env,
         actor,
         frames_per_batch=frames,
-        total_frames=updates * frames,
+        total_frames=arguments.updates * frames,
         auto_register_policy_transforms=False,
     )
     began = time.monotonic()
@@ -103,7 +100,7 @@ def learn(env: EnvBase, minutes: float, updates: int) -> None:
             f"{passed:5.1f} min  update {update:4d}  step {update * frames:7d}  return {mean:6.2f}",
             flush=True,
         )
-        if passed >= minutes:
+        if passed >= arguments.minutes:
             break
     collector.shutdown()
 
@@ -114,13 +111,14 @@ def main() -> None:
     parser.add_argument("--remotes", type=int, default=8)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--updates", type=int, default=10**6, help="at most")
+    parser.add_argument("--rollout", type=int, default=128, help="steps of each remote between two updates")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.manual_seed(arguments.seed)
     torch.set_num_threads(1)  # the other cores are the remotes'
     env = make_env(arguments.env, arguments.remotes)
     try:
-        learn(env, arguments.minutes, arguments.updates)
+        learn(env, arguments)
     finally:
         if not env.is_closed:
             env.close()

@@ -166,7 +166,8 @@ class SB3VecEnv(VecEnv):
         """Ask each remote's environment what its action in its state would bring; return rewards and dones.
 
         Raises:
-            AttributeError: the remotes' environments have no `get_state_info`, or do not offer it.
+            AttributeError: the remotes do not list `get_state_info` among what may be called.
+            CallFailed: the environment raised, or did not answer.
         """
         self.get_state_info_async(states, actions)
         return self.get_state_info_wait()
@@ -188,19 +189,19 @@ class SB3VecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of each of the remotes; see `GymVectorEnv.get_attr` for what there is."""
-        values = self._remotes.get_attr(attr_name)
-        return [values[index] for index in self._get_indices(indices)]
+        return list(self._remotes.get_attr(attr_name, list(self._get_indices(indices))))
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Set an attribute of each of the remotes to `value`."""
-        for index in self._get_indices(indices):
-            setattr(self._remotes.facades[index], attr_name, value)
+        chosen = list(self._get_indices(indices))
+        self._remotes.set_attr(attr_name, [value] * len(chosen), chosen)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
     ) -> list[Any]:
         """Call a method of each of the remotes; return the results."""
-        return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
+        chosen = list(self._get_indices(indices))
+        return list(self._remotes.call(method_name, *method_args, indices=chosen, **method_kwargs))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
         """Whether the vector wrappers, which are around all remotes, include one; a `Monitor` is built in."""

@@ -3,5 +3,6 @@
 from tests.support.adapters import driver, open_sb3
 from tests.support.fixtures import far_side, scripted
 from tests.support.gym import open_gym, three
+from tests.support.served import serve_runtime
 
-__all__ = ["driver", "far_side", "open_gym", "open_sb3", "scripted", "three"]
+__all__ = ["driver", "far_side", "open_gym", "open_sb3", "scripted", "serve_runtime", "three"]

@@ -24,8 +24,9 @@ from stable_baselines3.common.vec_env import (
 from tests.support.adapters import idle
 from tests.support.gym import QUICKLY
 from tests.support.remote import HEIGHT, WIDTH
-from universe_client import GymEnv
-from universe_client.adapters.sb3 import SB3VecEnv
+from tests.support.served import Counting
+from universe_client import ConfigError, GymEnv
+from universe_client.adapters.sb3 import AlreadySteppingError
 
 
 class Passing(VecEnvWrapper):
@@ -71,12 +72,12 @@ def test_o4_get_attr_takes_an_int_a_list_and_none(three, open_sb3):
     assert env.get_attr("index") == [0, 1, 2]
     assert env.get_attr("index", indices=1) == [1]
     assert env.get_attr("index", indices=[2, 0]) == [2, 0], "in the order asked for"
-    assert env.get_attr("state", indices=range(2)) == ["running", "running"] or env.reset() is not None
+    assert env.get_attr("index", indices=range(2)) == [0, 1]
     assert env.has_attr("address")
     assert not env.has_attr("wheels")
     with pytest.raises(AttributeError, match="wheels"):
         env.get_attr("wheels")
-    with pytest.raises(IndexError):
+    with pytest.raises(ConfigError, match=r"indices \[3\]"):
         env.get_attr("index", indices=3)
 
 
@@ -220,9 +221,68 @@ def test_ppo_learns_evaluates_saves_and_goes_on(three, open_sb3, tmp_path):
     assert mean > 0
 
 
-def test_o9_a_remote_without_get_state_info_says_so(three, open_sb3):
-    env: SB3VecEnv = open_sb3(*three)
+class Inside:
+    """An environment that tells what would be."""
+
+    gravity = 9.8
+
+    def get_state_info(self, state, action):
+        return float(state.sum() * action), bool(state.sum() > 5)
+
+
+@pytest.fixture
+def callable_env(serve_runtime, open_sb3):
+    """Two remotes that list `get_state_info` and `gravity`."""
+
+    def serve_one():
+        runtime = Counting()
+        runtime.inside = Inside()
+        return serve_runtime(runtime, call=["gravity", "get_state_info"])
+
+    env = open_sb3(serve_one(), serve_one())
+    env.reset()
+    return env
+
+
+def test_o9_get_state_info_reaches_the_remotes_environments(callable_env):
+    env = callable_env
+    states = np.array([[1.0, 2.0], [3.0, 4.0]])
+    assert env.get_state_info(states, [2, 10]) == ([6.0, 70.0], [False, True])
+    env.get_state_info_async(states, [1, 1])
+    with pytest.raises(AlreadySteppingError):
+        env.step_async(idle(env))
+    assert env.get_state_info_wait() == ([3.0, 7.0], [False, True])
+    env.step(idle(env))
+
+
+def test_o9_attributes_and_methods_reach_them_by_index(callable_env):
+    env = callable_env
+    assert env.get_attr("gravity") == [9.8, 9.8]
+    env.set_attr("gravity", 1.6, indices=1)
+    assert env.get_attr("gravity") == [9.8, 1.6]
+    assert env.env_method("get_state_info", np.ones(2), 3, indices=[1]) == [[6.0, False]]
+
+
+def test_o9_a_remote_that_lists_no_get_state_info_says_so(three, open_sb3):
+    env = open_sb3(*three)
     env.reset()
     with pytest.raises(AttributeError, match="get_state_info"):
         env.get_state_info([0] * 3, [0] * 3)
     env.step(idle(env))
+
+
+def test_a_learner_steps_in_lock_step(serve_runtime, open_sb3):
+    env = open_sb3(*(serve_runtime(Counting(last=3)) for _ in range(2)), mode="lockstep")
+    first = env.reset()
+    rewards, ends, seen = [], [], [first[:, 0, 0, :2].tolist()]
+    for _ in range(6):
+        observations, reward, _, infos = env.step(idle(env))
+        seen.append(observations[:, 0, 0, :2].tolist())
+        rewards.append(reward.tolist())
+        ends += [info["terminal_observation"][0, 0, :2].tolist() for info in infos if "episode" in info]
+    assert rewards == [[1, 1], [2, 2], [3, 3]] * 2
+    episode = [red_green[0][1] for red_green in seen]
+    assert [ticks for (ticks, _), _ in seen] == [0, 1, 2, 0, 1, 2, 0]
+    assert ends == [[3, episode[0]]] * 2 + [[3, episode[3]]] * 2, (
+        "every tick is a transition, none comes twice"
+    )

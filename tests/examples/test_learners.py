@@ -1,0 +1,59 @@
+"""The learners' examples learn: every one for a few steps, with remotes of its own."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from rich.progress import Progress
+
+from tests.examples.test_examples import load, run
+
+torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("name", ["ppo_torch.py", "ppo_torchrl.py"])
+def test_ppo_in_one_file_and_of_torchrls_parts_update_what_they_know(name):
+    told = run(name, "--remotes", "2", "--updates", "2", "--rollout", "16")
+    assert [line.split()[3:6] for line in told.splitlines()] == [["1", "step", "32"], ["2", "step", "64"]]
+
+
+def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):
+    example = load("learn_neon_drive")
+    monkeypatch.setattr(example, "STEP_RATE", 60)  # for the test to be short
+    env = example.make_env(2)
+    try:
+        model = example.make_model(env, seed=0)
+        before = [weights.clone() for weights in model.policy.parameters()]
+        began = time.monotonic()
+        curve = example.Curve(began, began + 60, Console(quiet=True))
+        model.learn(2 * model.n_steps * env.num_envs, callback=curve)
+    finally:
+        env.close()
+    assert any((weights != old).any() for weights, old in zip(model.policy.parameters(), before, strict=True))
+    assert len(curve.pauses) == 1
+    assert np.nanmedian(curve.reaction_times) > 0
+    curve.minutes += [1.0] * example.WINDOW
+    curve.returns += [2.0] * example.WINDOW
+    example.draw(tmp_path / "curve.png", curve, random=1.0, learned=3.0, minutes=2.0)
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_cartpole_is_learned_in_lock_step_from_its_state(tmp_path):
+    example = load("learn_cartpole")
+    env = example.make_env(2)
+    try:
+        assert env.observation_space.shape == (4,)
+        model = example.make_model(env, seed=0)
+        with Progress(console=Console(quiet=True)) as progress:
+            curve = example.Curve(60, progress)
+            model.learn(20 * 2 * model.n_steps, callback=curve)
+    finally:
+        env.close()
+    assert len(curve.returns) > example.EPISODES
+    assert min(curve.returns) >= 8, "a pole needs as many ticks to fall"
+    example.draw(tmp_path / "curve.png", curve, mean=9.0)
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
