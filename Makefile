@@ -6,7 +6,7 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust lint lint-rust bench system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust lint lint-rust bench learn system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -43,6 +43,11 @@ lint-rust: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
 
+# Ten minutes over VNC in real time, and a few in lock-step; it fails when less is learned than docs/learning.md says.
+learn: .venv/.learn
+	$(BIN)/python examples/learn_neon_drive.py --curve docs/learn-neon-drive.png
+	$(BIN)/python examples/learn_cartpole.py --curve docs/learn-cartpole.png
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
@@ -63,6 +68,10 @@ bench: .venv/.dev
 	    > "$$($(RLLIB) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth"
 	$(RLLIB) -m pip install --quiet 'ray[rllib]>=2.50'
 	touch $@
+
+.venv/.learn: pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[gym-core,learn]'
+	touch $@ .venv/.run
 
 # The real servers and viewers that the tests talk to; on other systems than Debian's kin, install them by hand.
 system:

@@ -36,6 +36,8 @@ KEYS = [(), "Left", "Right"]
 RANDOM_EPISODES, LEARNED_EPISODES = 10, 1
 """Of each remote. A random driver crashes after five seconds, a good one drives for the whole minute."""
 LEARNED_SECONDS = 65
+TIMES = 5
+"""How many times the random agent's return is expected of eight remotes in ten minutes."""
 WINDOW = 40
 """Episodes that a point of the learning curve is the mean of."""
 
@@ -192,6 +194,8 @@ def main() -> None:
     )
     draw(arguments.curve, curve, random, learned, minutes)
     console.print(f"the learning curve is {arguments.curve}")
+    if learned < TIMES * random:
+        raise SystemExit(f"that is less than {TIMES} times as much")
 
 
 if __name__ == "__main__":
