@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import time
@@ -14,7 +15,7 @@ MAX_LINE = 64 * 1024
 
 
 class Child:
-    """A running program. Nothing here waits, but `kill` for the kernel.
+    """A running program. Nothing but `wait` waits for it; `freeze` and `kill` wait for the kernel.
 
     Raises:
         OSError: it cannot be executed.
@@ -44,6 +45,21 @@ class Child:
     def ended(self) -> bool:
         """Whether the program has ended; its number stays its own until `kill`."""
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def wait(self, seconds: float) -> None:
+        """Wait until the program has ended, at most so long."""
+        select.select([self._ended], [], [], seconds)
+
+    def freeze(self) -> None:
+        """Stop the program and its group, and wait until it stands still or has ended."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+    def resume(self) -> None:
+        """Let the program and its group go on."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGCONT)
 
     def kill_group(self) -> None:
         """Kill the program and every process it left in its group."""

@@ -59,6 +59,8 @@ class Runtime:
     """True if the screen is an X display with a VNC server of its own: no frames go out, no events come in."""
     lockstep: bool = False
     """True if time passes in `tick` only, and by 1 / fps seconds each: clients may then step it one by one."""
+    stepped: bool = False
+    """Whether a client does, now."""
 
     observation_box: Box | None = None
     """What `Tick.observation` is from, if clients may ask for it; known after `open`."""

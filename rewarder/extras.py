@@ -48,6 +48,7 @@ class Extras:
     def heed(self, wants: frozenset[str]) -> None:
         """The controlling client, a new one or none, wants these of the offered features."""
         self._inbox.set_lockstep(LOCKSTEP in wants)
+        self._runtime.stepped = LOCKSTEP in wants
         self._runtime.tells_observation = OBSERVATION in wants
 
     def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:

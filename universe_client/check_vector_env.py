@@ -15,6 +15,9 @@ _BATCH = ("num_envs", "observation_space", "action_space", "single_observation_s
 _RESULTS = ("observations", "rewards", "terminations", "truncations", "infos")
 
 
+_FEW_STEPS = 10
+
+
 class VectorEnvError(AssertionError):
     """An environment does not keep the contract of `gymnasium.vector.VectorEnv`; the message says in what."""
 
@@ -32,8 +35,9 @@ def check_vector_env(
     Checked are: the attributes and that the batched spaces are batches of the single ones; that observations are in
     their space, are not overwritten later and rewards and flags have their shapes and dtypes; that each info has its
     mask and its length; that the autoreset mode is declared and kept; that resets take a seed and change nothing of
-    their options; that the same seed gives the same observations, unless the spec says `nondeterministic`; that without
-    autoreset a reset mask is obeyed; that step refuses a batch of the wrong length; that closing twice is harmless.
+    their options; that without autoreset a reset mask is obeyed; that the same seed and actions give the same
+    observations, rewards and ends, unless the spec says `nondeterministic` (ours does, but for lock-step); that step
+    refuses a batch of the wrong length; that closing twice is harmless.
 
     Args:
         env: the environment; with `close` it is closed in the end.
@@ -102,14 +106,31 @@ def _check_resets(env: gymnasium.vector.VectorEnv[Any, Any, Any], seed: int) -> 
     result = env.reset(seed=seed)
     _check_reset_result(env, result)
     if env.spec is not None and not env.spec.nondeterministic:
-        first = copy.deepcopy(result[0])
-        _require(
-            _same(first, env.reset(seed=seed)[0]),
-            f"two resets with seed {seed} differ, and the spec of {env.spec.id} does not say nondeterministic",
-        )
+        _check_determinism(env, env.spec.id, seed)
     _check_options(env)
     if env.metadata["autoreset_mode"] is AutoresetMode.DISABLED:
         _check_mask(env)
+
+
+def _check_determinism(env: gymnasium.vector.VectorEnv[Any, Any, Any], name: str, seed: int) -> None:
+    first, second = (_rollout(env, seed) for _ in range(2))
+    for step, (one, other) in enumerate(zip(first, second, strict=False)):
+        _require(
+            _same(one, other),
+            f"seed {seed} and the same actions come to differ at step {step}, "
+            f"and the spec of {name} does not say nondeterministic",
+        )
+
+
+def _rollout(env: gymnasium.vector.VectorEnv[Any, Any, Any], seed: int) -> list[Any]:
+    """Return the first observations of `seed`, and what a few steps with fixed actions bring, to the first end."""
+    env.action_space.seed(seed)
+    seen = [copy.deepcopy(env.reset(seed=seed)[0])]
+    for _ in range(_FEW_STEPS):
+        seen.append(copy.deepcopy(env.step(env.action_space.sample())[:4]))
+        if np.any(seen[-1][2]) or np.any(seen[-1][3]):
+            break
+    return seen
 
 
 def _check_reset_result(env: gymnasium.vector.VectorEnv[Any, Any, Any], result: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, Literal
 
 import gymnasium
@@ -14,7 +13,7 @@ from universe_client import gym_infos
 from universe_client.action_maps import ActionMap, action_map
 from universe_client.config import Config
 from universe_client.errors import ConfigError
-from universe_client.gym_options import asking_for, observation_space, remotes_argument
+from universe_client.gym_options import asking_for, observation_space, own_spec, remotes_argument
 from universe_client.pacer import Pacer
 from universe_client.remotes.provider import Provider
 from universe_client.rows import Row, Rows
@@ -89,9 +88,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
-        self._spec = copy(spec)
-        if self._spec is not None:
-            self._spec.nondeterministic = not self._is_lockstep
+        self._spec = own_spec(spec, self._is_lockstep)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

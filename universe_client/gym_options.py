@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from universe_client.config import Config
@@ -55,6 +57,14 @@ def observation_space(kind: str, width: int, height: int, states: States | None)
         return states.space
     pixels = PixelBox((height, width, 3))
     return pixels if kind == "pixels" else gymnasium.spaces.Dict(vision=pixels, text=TextSpace())
+
+
+def own_spec(spec: EnvSpec | None, deterministic: bool) -> EnvSpec | None:
+    """Return a copy of what Gymnasium has registered that says whether this environment is deterministic."""
+    own = copy(spec)
+    if own is not None:
+        own.nondeterministic = not deterministic
+    return own
 
 
 def reset_mask(options: dict[str, Any] | None, n: int) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
@@ -22,15 +23,17 @@ from universe_client.gym_options import (
     asking_for,
     check_count,
     observation_space,
+    own_spec,
     remotes_argument,
     reset_mask,
 )
 from universe_client.pacer import Pacer
+from universe_client.remote_calls import Indices
 from universe_client.remotes.provider import Provider
 from universe_client.rows import Row, Rows
 from universe_client.states import States
 from universe_client.tile import tile
-from universe_client.vector_env import Indices, VectorEnv
+from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
 
 Bools = NDArray[np.bool_]
@@ -64,6 +67,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             observations, rewards, terminations, truncations, infos = env.step(actions)
     """
 
+    _spec: EnvSpec | None = None
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's name and type)
         "render_modes": ["rgb_array", "rgb_array_tiled"],
         "render_fps": 60,
@@ -137,6 +141,15 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             RemoteFacade(self._rows, index, self.single_action_space, self.single_observation_space)
             for index in range(self.num_envs)
         )
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make_vec` made it from; deterministic in lock-step."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = own_spec(spec, self.core.config.mode == "lockstep")
 
     def _check_fill(self, fill: int | None, reset_mode: str) -> None:
         if fill is None:

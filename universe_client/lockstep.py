@@ -4,6 +4,9 @@ The input travels inside `v1.env.step`, so it cannot miss its tick. The reply co
 on the same connection; it has the checksum of the screen, and the frame whose pixels have that checksum is the tick's:
 however VNC carried it, and whichever driver decoded it.
 
+A remote whose screen is another program's (Xvnc) tells no checksum. Input reaches it over VNC, before the step: a
+screen that was asked for after the input has come. The tick's frame is the first that was asked for after the reply.
+
 The end of an episode freezes the remote, too: when the agent has been told, one more step begins the next episode.
 """
 
@@ -28,23 +31,34 @@ class LockstepLink(Link):
     Attributes:
         stepping: a step was asked for and is not answered yet.
         failed: the remote was lost, and no episode has been asked for or seen since.
-        checksum: of the screen, as the newest answer has it.
+        checksum: of the screen, as the newest answer has it; None if it tells none.
+        fresh: without one, the generation of the session that holds the pixels of the newest answer.
     """
 
-    stepping = False
-    failed = False
-    checksum: int | None = None
-    _step_id: int | None = None
+    def __init__(self, *parts: Any) -> None:
+        """Take the parts of a `Link`."""
+        super().__init__(*parts)
+        self.stepping = self.failed = False
+        self.checksum: int | None = None
+        self.fresh = 0
+        self._step_id: int | None = None
+        self._heard = 0  # the generation that shows that the input of a step has come
+        self._wake, self._on_change = self._on_change, self._changed
 
     # -- the agent's thread -------------------------------------------------------------------------------------
 
     def step(self, events: Sequence[Event], episode: EpisodeId | None) -> bool:
         """Ask for one tick of `episode` with `events`, if that is the one being played; return whether it was."""
         with self._lock:
-            if episode is None or episode != self.playing:
+            session = self.session
+            if session is None or episode is None or episode != self.playing:
                 return False
             self._held.note(events)
             self.stepping = True
+            if self.checksum is None:
+                session.send(events)
+                self._loop.call_soon_threadsafe(self._send_when_heard)
+                return True
         self._loop.call_soon_threadsafe(self._send_step, [_wire(event) for event in events])
         return True
 
@@ -65,42 +79,67 @@ class LockstepLink(Link):
         else:
             self._step_id = self.rewarder.step(events)
 
+    def _send_when_heard(self) -> None:
+        if self.session is None:
+            self._answered()
+        else:
+            self._heard = self.session.refresh()
+
+    def _update(self) -> None:
+        if self._heard and self.session is not None and self.session.generation >= self._heard:
+            self._heard = 0
+            self._send_step(())
+        super()._update()
+
+    def _changed(self) -> None:
+        """Nothing that comes in the middle of a step is worth waking the agent."""
+        if not self.stepping:
+            self._wake()
+
     def _send_go_on(self) -> None:
         if self.buffer.is_between:
             self._send_step(())
         else:
             self._answered()
 
+    def _forget_step(self) -> None:
+        self.stepping, self._step_id, self._heard = False, None, 0
+
     def _answered(self) -> None:
-        self.stepping, self._step_id = False, None
+        self._forget_step()
         self._on_change()
 
     def reset(self, seed: int | None, env_id: str | None = None) -> None:
         """See `Link.reset`; a step that is not answered yet never will be."""
-        self.stepping, self._step_id = False, None
+        self._forget_step()
         super().reset(seed, env_id)
 
     def _on_message(self, envelope: Envelope) -> None:
         message = envelope.message
         if isinstance(message, ReplyReset):
-            self.checksum = message.checksum
+            self._expect(message.checksum)
         elif self._step_id is not None and envelope.headers.parent_message_id == self._step_id:
             if isinstance(message, ReplyStep):
-                self.checksum = message.checksum
-                self.stepping, self._step_id = False, None
+                self._expect(message.checksum)
+                self._forget_step()
             elif isinstance(message, ReplyError):
                 reason = message.message or "no reason given"
                 self._end(StepRejected(f"step rejected: {reason}", remote=self.label, stage="step"))
         super()._on_message(envelope)
+
+    def _expect(self, checksum: int | None) -> None:
+        self.checksum = checksum
+        if checksum is None and self.session is not None:
+            self.fresh = self.session.refresh()
 
     def _is_shown(self, session: Session, episode: EpisodeId | None) -> bool:
         """An episode is on from the answer that began it; whether its pixels are here, `LockstepRemote` finds out."""
         return episode is not None and (not self.stepping or episode == self.playing)
 
     def _enter(self, state: State) -> None:
-        if state is State.LOST:
+        if state in (State.LOST, State.CLOSED):
             self.failed = True
-            self.stepping, self._step_id = False, None
+            self._forget_step()
         elif state is State.RUNNING:
             self.failed = False
         super()._enter(state)
@@ -128,7 +167,8 @@ class LockstepRemote(Remote):
 
     def begin_reset(self) -> None:
         """See `Remote.begin_reset`."""
-        self._settled = self.link.failed = False
+        self._settled = False
+        self.link.failed = self.link.state is State.CLOSED
         super().begin_reset()
 
     def send(self, events: Sequence[Event]) -> None:
@@ -152,7 +192,7 @@ class LockstepRemote(Remote):
 
     def _settle(self) -> bool:
         link = self.link
-        if link.failed or link.state is State.CLOSED:
+        if link.failed:
             return True
         awaits_episode = self._observed is None and link.playing is None
         return not link.stepping and not awaits_episode and self._has_pixels()
@@ -179,9 +219,13 @@ class LockstepRemote(Remote):
             return False
         if session is not self._session:
             self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
+        wanted = self.link.checksum
+        if wanted is None:
+            shown = session.generation >= self.link.fresh
+            return shown and (session.frames == self._frame_number or self._take_newest(session))
         if session.frames != self._frame_number:
             self._checksum = zlib.crc32(self._frame.data) if self._take_newest(session) else None
-        return self._checksum is not None and self._checksum == self.link.checksum
+        return self._checksum == wanted
 
 
 def _wire(event: Event) -> list[Any]:

@@ -39,6 +39,7 @@ class Remote:
         self.link = link
         self.error: RemoteError | None = None
         self.new_error: RemoteError | None = None
+        self._raised: RemoteError | None = None
         self._observer = observer
         self._observed: EpisodeId | None = None  # the episode of the newest observation the agent was given
         self.taken = 0  # how often a frame has been taken into `frame`
@@ -112,6 +113,15 @@ class Remote:
         if playing != self._observed:
             return True
         return session is not None and session.frames != self._frame_number
+
+    def error_to_raise(self) -> RemoteError | None:
+        """Return the newest error, once; the next poll tells it all the same."""
+        newest = self.link.errors[-1] if self.link.errors else self.new_error
+        if newest is self._raised:
+            return None
+        self._raised = newest
+        self.error = newest or self.error
+        return newest
 
     def look(self) -> None:
         """Bring `frame` up to date, if the episode that the agent sees is still on; rewards are left for later."""

@@ -7,14 +7,10 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
-from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from rewarder.messages import Call
-from rewarder.values import pack
 from universe_client import actions
-from universe_client.calls import METHOD
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.info import blank
@@ -22,6 +18,7 @@ from universe_client.link import Link
 from universe_client.lockstep import LockstepLink, LockstepRemote
 from universe_client.loop import LoopThread
 from universe_client.remote import Remote, Slot
+from universe_client.remote_calls import RemoteCalls
 from universe_client.remotes import provider as find_provider
 from universe_client.remotes.provider import Provider
 from universe_client.spaces import EventSpace, ObservationSpace
@@ -29,8 +26,6 @@ from universe_client.witness import Witness
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
-
-Indices = int | Sequence[int] | None
 
 DEFAULT_SCREEN = (1024, 768)
 
@@ -49,7 +44,7 @@ class Changed(threading.Event):
             follower.set()
 
 
-class VectorEnv:
+class VectorEnv(RemoteCalls):
     """A vector of remotes that live in real time, whatever the agent does.
 
     Nothing here waits for the network, but `close`. `reset` returns at once; `observation_n[i]` is None until remote
@@ -230,13 +225,12 @@ class VectorEnv:
         """Do what `recv` does, for another face: return the slots as they are. See `Remote.poll`."""
         self.settle(mask)
         self._changed.clear()
-        slots = [
+        if self.config.on_error == "raise":
+            self._raise_error(mask)
+        return [
             remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
             for index, remote in enumerate(self.remotes)
         ]
-        if self.config.on_error == "raise":
-            self._raise_error(mask)
-        return slots
 
     def settle(self, mask: Sequence[bool] | None) -> None:
         """In lock-step: wait until the remotes of `mask` have lived their ticks; otherwise come back at once."""
@@ -257,9 +251,11 @@ class VectorEnv:
             self._check_alive()
 
     def _raise_error(self, mask: Sequence[bool] | None) -> None:
+        """Before anything is taken: what the others have, and what else the one that failed has, is left for later."""
         for index, remote in enumerate(self.remotes):
-            if remote.new_error is not None and (mask is None or mask[index]):
-                raise remote.new_error
+            error = remote.error_to_raise() if mask is None or mask[index] else None
+            if error is not None:
+                raise error
 
     def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
         """Wait until something has come since the last `recv`; return whether it has.
@@ -292,65 +288,6 @@ class VectorEnv:
         """Call a remote lost that has told what cannot be."""
         self._loop.call(self.remotes[index].link.break_off, complaint)
 
-    # -- inside the remotes -------------------------------------------------------------------------------------
-
-    def call(self, name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
-        """Call a method of the remotes' environments, all at once; return the results.
-
-        Only a remote that lists the name lets it be called: `call=("name",)` for remotes that are started here,
-        `--call name` for others. Arguments and results are JSON's types and numpy's arrays of numbers. This waits for
-        the answers, `reset_timeout` at most.
-
-        Args:
-            name: of a method, or of an attribute to be read.
-            indices: which remotes; one number, several, or None for all.
-            args, kwargs: of the call.
-
-        Raises:
-            Unsupported: a remote has not listed this name.
-            CallFailed: the environment raised, or no answer came.
-            ConfigError: an index is none of a remote, or an argument cannot be sent.
-        """
-        packed = _packed("call", name, args, kwargs)
-        return self._ask(packed, self.chosen(indices))
-
-    def get_attr(self, name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of the remotes' environments; of a method, what calls it. See `call`."""
-        chosen = self.chosen(indices)
-        values = self._ask(Call("get", name), chosen)
-        return [
-            partial(self._call_one, index, name) if value is METHOD else value
-            for index, value in zip(chosen, values, strict=True)
-        ]
-
-    def set_attr(self, name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of the remotes' environments to `value`. See `call`."""
-        self._ask(_packed("set", name, (value,), {}), self.chosen(indices))
-
-    def chosen(self, indices: Indices) -> list[int]:
-        """Return the remotes that `indices` mean.
-
-        Raises:
-            ConfigError: one of them is none.
-        """
-        if indices is None:
-            return list(range(self.n))
-        chosen = [indices] if isinstance(indices, int) else [int(index) for index in indices]
-        if not all(-self.n <= index < self.n for index in chosen):
-            raise ConfigError(f"indices {chosen} are not all within {-self.n}..{self.n - 1}")
-        return [index % self.n for index in chosen]
-
-    def _call_one(self, index: int, name: str, *args: Any, **kwargs: Any) -> Any:
-        return self.call(name, *args, indices=index, **kwargs)[0]
-
-    def _ask(self, call: Call, chosen: Sequence[int]) -> list[Any]:
-        self._check_alive()
-
-        async def ask() -> list[Any]:
-            return await asyncio.gather(*(self.remotes[index].link.call(call) for index in chosen))
-
-        return self._loop.run(ask())
-
     def close(self) -> None:
         """Hang up, and give every remote back to its provider. Idempotent."""
         if os.getpid() == self._pid:
@@ -380,14 +317,6 @@ class VectorEnv:
 
     def __repr__(self) -> str:
         return f"<VectorEnv {self.env_id or 'any'} n={self.n}>"
-
-
-def _packed(operation: str, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
-    try:
-        packed = {key: pack(value) for key, value in kwargs.items()}
-        return Call(operation, name, [pack(value) for value in args], packed)
-    except ValueError as error:
-        raise ConfigError(f"{name}: {error}") from error
 
 
 def _config(config: Config | None, options: dict[str, Any]) -> Config:

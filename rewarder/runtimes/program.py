@@ -69,9 +69,13 @@ class ProgramRuntime(Runtime):
     `done` or `truncated`, or with the program, whose exit status is then `info["exit_status"]`. All of the
     program's process group is killed before the next start. The seed, if one was asked for, is in its
     environment as `UNIVERSE_SEED`.
+
+    In lock-step its process group is stopped (SIGSTOP) but for the 1 / fps seconds of each tick. What it draws when is
+    its own affair, and its clock goes on: steps are exact, but no two runs need be the same.
     """
 
     display = True
+    lockstep = True
 
     def __init__(self, env_id: str, command: Sequence[str], display: XDisplay, fps: float = 60) -> None:
         self.env_ids = (env_id,)
@@ -80,6 +84,7 @@ class ProgramRuntime(Runtime):
         self._command = command
         self._display = display
         self._child: Child | None = None
+        self._frozen = False
         self._reports: deque[Report] = deque()
         self._reported = False
         self._errors: deque[str] = deque(maxlen=LOG_LINES)
@@ -97,6 +102,8 @@ class ProgramRuntime(Runtime):
             self._pause()
             child = self._start(seed)
             if self._wait_until_ready(child):
+                if self.stepped:
+                    self._freeze(child)
                 return
             self._note_end(child)
 
@@ -108,6 +115,7 @@ class ProgramRuntime(Runtime):
         """
         child = self._child
         assert child is not None, "tick before reset"
+        self._live(child)
         self._display.check()
         ended = child.ended()
         self._read(child)
@@ -118,10 +126,24 @@ class ProgramRuntime(Runtime):
             return self._next_tick()
         return Tick(done=True, info={"exit_status": self._note_end(child)})
 
+    def _live(self, child: Child) -> None:
+        """In lock-step let the program run for one tick; in real time it just runs."""
+        if self.stepped or self._frozen:
+            child.resume()
+            self._frozen = False
+        if self.stepped:
+            child.wait(1 / self.fps)
+            self._freeze(child)
+
+    def _freeze(self, child: Child) -> None:
+        child.freeze()
+        self._frozen = True
+        self._display.check_answers()  # so that Xvnc has taken in what the program drew
+
     def close(self) -> None:
         """Kill the program, and every process it started in its group."""
         self._reports.clear()
-        self._reported = False
+        self._reported = self._frozen = False
         if self._child is not None:
             self._forget(self._child)
 

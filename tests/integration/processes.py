@@ -32,6 +32,11 @@ def command_line(pid):
     return Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").decode().split("\0")
 
 
+def state(pid):
+    """Return the letter of a process's state: `T` for a stopped one."""
+    return _stat(pid)[0]
+
+
 class Obituary:
     """Processes that must end; made while they live, so that no number can be mistaken for another's."""
 

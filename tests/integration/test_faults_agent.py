@@ -55,6 +55,25 @@ def test_on_error_raise_raises_what_happened_to_the_first(scripted, playing):
     assert step.observation_n[1] is None
 
 
+def test_on_error_raise_loses_nothing_of_the_others_nor_of_the_one(scripted, playing):
+    one, other = scripted(), scripted()
+    env = playing(one, other, on_error="raise", backoff=(5.0, 5.0))
+    other.reward(2.0)
+    wait_until(lambda: env.remotes[1].link.buffer._current.count == 1)
+    one.reward(3.0)
+    one.finish(4.0)
+    wait_until(lambda: env.remotes[0].link.buffer.running != env.remotes[0].link.playing or env.wait(0.01))
+    other.stop()
+    wait_until(lambda: env.remotes[1].link.errors)
+    with pytest.raises(RemoteError, match="remote 1 "):
+        env.step([[], []])
+    step = one_step(env)
+    assert step.reward_n == [7.0, 2.0]
+    assert step.done_n == [True, True]
+    assert step.info_n[1]["truncated"] and "remote 1 " in step.info_n[1]["error"]
+    assert one_step(env).reward_n == [0.0, 0.0], "and once"
+
+
 def test_ancestor_vnc_env_one_dead_remote_raised_for_all(scripted, playing):
     """envs/vnc_env.py, _handle_crashed_n: one dead remote of n raised for all n."""
     remotes = [scripted() for _ in range(3)]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import universe_client
-from tests.integration.processes import Obituary, command_line, descendants, listener
+from tests.integration.processes import Obituary, command_line, descendants, listener, state
 from tests.support.agent import one_step, running, until, until_running
 from universe_client import Config
 from universe_client.remotes import ProcessProvider
@@ -238,3 +238,20 @@ def private_directory(pid):
     """Where an Xvnc keeps its passwords."""
     files = [argument for argument in command_line(pid) if argument.startswith("-PasswordFile=")]
     return Path(files[0].partition("=")[2]).parent if files else None
+
+
+def test_in_lockstep_the_program_stands_still_between_steps():
+    config = Config(mode="lockstep")
+    with universe_client.VectorEnv(ENV_ID, provider(1), config=config) as env:
+        env.reset()
+        shown = colour(one_step(env).observation)
+        (window,) = (pid for pid in descendants(os.getpid()) if command_line(pid)[1:2] == [str(WINDOW)])
+        assert state(window) == "T"
+        assert colour(env.recv()[0][0]) == shown
+        seen = [one_step(env, [PRESS_A])]
+        while red(seen[-1], 0) != 32 or sum(step.reward for step in seen) == 0:
+            assert state(window) == "T"
+            assert len(seen) < 500, "the key never reached it"
+            seen.append(one_step(env))
+        assert sum(step.reward for step in seen) == 1.0
+        assert frames(seen, 0)[0] <= len(seen), "it drew no more than it lived"

@@ -15,7 +15,7 @@ from rewarder.child import MAX_LINE, Child
 from rewarder.runtimes import RuntimeOptions, opened, program
 from rewarder.runtimes.program import ProgramFailed, ProgramRuntime
 from rewarder.xdisplay import DisplayError, XDisplay
-from tests.integration.processes import Obituary, descendants, session
+from tests.integration.processes import Obituary, descendants, session, state
 from vnc.portable import connect
 from vnc.session import VNCAddress
 
@@ -278,3 +278,37 @@ async def shape_of_screen(port):
     session = await connect(VNCAddress("127.0.0.1", port), on_change=lambda: None)
     await session.close()
     return session.shape
+
+
+def test_a_stepped_program_runs_in_its_ticks_only_and_goes_on_in_real_time(display):
+    runtime = ProgramRuntime(ENV_ID, ["/bin/sh", "-c", READY + "while :; do :; done"], display)
+    runtime.stepped = True
+    try:
+        runtime.reset(ENV_ID, None)
+        program = runtime._child.pid
+        assert state(program) == "T"
+        runtime.tick([])
+        assert state(program) == "T"
+        runtime.stepped = False
+        runtime.tick([])
+        assert state(program) != "T"
+        runtime.stepped = True
+        runtime.tick([])
+        assert state(program) == "T"
+        runtime.reset(ENV_ID, None)
+        assert state(runtime._child.pid) == "T"
+    finally:
+        runtime.close()
+
+
+def test_a_stepped_program_that_ends_in_its_tick_ends_the_episode(display):
+    runtime = ProgramRuntime(ENV_ID, ["/bin/sh", "-c", READY + "sleep 1.1; exit 7"], display)
+    runtime.stepped, runtime.fps = True, 0.5
+    try:
+        runtime.reset(ENV_ID, None)
+        tick = runtime.tick([])
+        while not tick.done:
+            tick = runtime.tick([])
+        assert tick.info == {"exit_status": 7}
+    finally:
+        runtime.close()

@@ -248,8 +248,38 @@ def test_same_seed_other_observations_is_found_unless_said():
     env.spec = spec(nondeterministic=True)
     check_vector_env(env, close=False)
     env.spec = spec(nondeterministic=False)
-    with pytest.raises(VectorEnvError, match="two resets with seed 0 differ"):
+    with pytest.raises(VectorEnvError, match="seed 0 and the same actions come to differ at step 0"):
         check_vector_env(env)
+
+
+def test_same_actions_other_observations_is_found():
+    class Drifting(Counter):
+        def step(self, actions):
+            observations, *rest = super().step(actions)
+            return (
+                observations + np.random.default_rng().integers(0, 5)
+                if self.counts[0] == 3
+                else observations,
+                *rest,
+            )
+
+    env = Drifting()
+    env.spec = gymnasium.envs.registration.EnvSpec("Drifting-v0")
+    with pytest.raises(VectorEnvError, match="come to differ at step 3, and the spec of Drifting-v0"):
+        for _ in range(20):
+            check_vector_env(env, close=False)
+
+
+def test_ours_pass_as_deterministic_in_lockstep():
+    env = gymnasium.make_vec(
+        "universe/Remote-v0",
+        num_envs=2,
+        env_id="gym-core.CartPole-v1",
+        mode="lockstep",
+        actions=["Left", "Right"],
+    )
+    assert env.spec is not None and env.spec.nondeterministic is False
+    check_vector_env(env, steps=60)
 
 
 def test_close_can_be_left_to_the_caller():
