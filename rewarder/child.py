@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
 MAX_LINE = 64 * 1024
 """Bytes taken from a pipe at once, and of an unfinished line; a longer line comes in pieces."""
@@ -54,7 +55,13 @@ class Child:
         """Stop the program and its group, and wait until it stands still or has ended."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGSTOP)
-        os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        # Not `waitid`: a shell whose vforked child was stopped stands still, but is not reported as stopped.
+        while self._state() in "RS":
+            os.sched_yield()
+
+    def _state(self) -> str:
+        """Return the letter of proc(5): R running, S sleeping, T stopped, Z ended, D waiting in the kernel."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
     def resume(self) -> None:
         """Let the program and its group go on."""
