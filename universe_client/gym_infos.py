@@ -18,6 +18,9 @@ from universe_client.info import SCHEMA
 
 RESETTING = "resetting"
 FRAME_NUMBER = "frame_number"
+NOOP, STICKY = "noop", "sticky"
+ACTION_FLAGS = (NOOP, STICKY)
+"""Of wrappers: this row's action was not heard."""
 FILLED = -1
 """The frame number of a row that shows no frame."""
 _TIMES = ("reaction_time", "stats.gauges.")
@@ -96,7 +99,10 @@ def add(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merge(earlier: dict[str, Any], later: Mapping[str, Any], places: NDArray[np.intp]) -> None:
-    """Add to the infos of a batch those of the next step of its rows at `places`, by the rules of `add`."""
+    """Add to the infos of a batch those of the next step of its rows at `places`.
+
+    The rules are those of `add`; and what a wrapper says of an action, once true, stays.
+    """
     n = len(earlier[f"_{RESETTING}"])
     for key, values in later.items():
         if key.startswith("_"):
@@ -108,6 +114,8 @@ def merge(earlier: dict[str, Any], later: Mapping[str, Any], places: NDArray[np.
             earlier[key] = column = column.astype(object)
         if DTYPES.get(key) is int:
             column[places] += values
+        elif key in ACTION_FLAGS:
+            column[places] |= values
         else:
             column[places[known]] = values[known]
         mask[places] |= known

@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from universe_client.gym_infos import RESETTING
+from universe_client.gym_infos import NOOP, RESETTING, STICKY
 from wrappers.episodic_lives import TRAJ_DONE
 from wrappers.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
-from wrappers.noop_start import NOOP
 
 
 class FireStart(GymWrapper):
     """Takes `action` at the beginning of every episode, and of every life if it is around `EpisodicLives`.
 
-    It is the agent's first step that is taken so; or a later one, while a wrapper inside (`NoopStart`, `StickyActions`)
-    says that another action was heard instead. `infos["fire"]` says whose action was replaced.
+    It is the agent's first step that is taken so; and the next ones, while a wrapper inside (`NoopStart`,
+    `StickyActions`) says that another action was heard instead. `infos["fire"]` says whose action was replaced.
 
     Example:
         env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, step_rate=15)
@@ -48,7 +47,7 @@ class FireStart(GymWrapper):
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Remember who has begun."""
         observations, rewards, terminations, truncations, infos = result
-        unheard = self._resetting[rows] | infos.get(NOOP, False) | infos.get("sticky", False)
+        unheard = self._resetting[rows] | infos.get(NOOP, False) | infos.get(STICKY, False)
         infos["fire"], infos["_fire"] = self._due[rows] & ~unheard, np.ones(len(rows), np.bool_)
         dones = terminations | truncations
         self._due[rows] = (self._due[rows] & unheard) | dones

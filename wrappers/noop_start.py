@@ -8,10 +8,8 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
-from universe_client.gym_infos import RESETTING
+from universe_client.gym_infos import NOOP, RESETTING
 from wrappers.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
-
-NOOP = "noop"
 
 
 class NoopStart(GymWrapper):

@@ -9,7 +9,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import iterate
 
 from universe_client.errors import ConfigError
-from universe_client.gym_infos import RESETTING
+from universe_client.gym_infos import RESETTING, STICKY
 from wrappers.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
@@ -57,7 +57,7 @@ class StickyActions(GymWrapper):
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Say whose action was replaced, and forget those of ended episodes."""
         observations, rewards, terminations, truncations, infos = result
-        infos["sticky"], infos["_sticky"] = self._replaced[rows], np.ones(len(rows), np.bool_)
+        infos[STICKY], infos[f"_{STICKY}"] = self._replaced[rows], np.ones(len(rows), np.bool_)
         dones = terminations | truncations
         self._forget(rows[dones | self._resetting[rows]])
         self._resetting[rows] = dones | infos.get(RESETTING, False)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from universe_client import ConfigError, GymVectorEnv
+from universe_client.adapters.sb3 import SB3VecEnv
 from universe_client.check_vector_env import check_vector_env
 from universe_client.pixel_box import PixelBox
 from wrappers import FrameSkip, MaxFrames
@@ -98,6 +99,19 @@ def test_r2_r3_breakout_lives_are_episodes_and_the_score_is_kept(breakout):
         assert ends[row][:5] == [False] * 4 + [True]
 
 
+def test_r3_stable_baselines_resets_end_lives_and_leave_games_alone(breakout):
+    env = SB3VecEnv(atari(breakout, fire_on_reset=True))
+    env.seed(SEED)
+    env.reset()
+    ends: list[list[bool]] = [[], []]
+    while min(map(len, ends)) < 6:
+        _, _, dones, infos = env.step(np.array([0, 0]))
+        for row in np.flatnonzero(dones):
+            ends[row].append(infos[row]["traj_done"])
+    for row in (0, 1):
+        assert ends[row][:6] == [False] * 4 + [True, False]
+
+
 def test_r4_sticky_actions_noops_and_horizon():
     env = opened(PONG, ["NOOP", "RIGHT", "LEFT"], max_episode_steps=48)
     try:
@@ -119,6 +133,27 @@ def test_the_set_keeps_the_contract_of_gymnasiums_vectors():
         check_vector_env(atari(env), steps=20)
     finally:
         env.close()
+
+
+def test_in_real_time_the_game_goes_on_between_decisions():
+    remotes = GymVectorEnv(
+        f"gym-core.{PONG}", "embedded:2", step_rate=60, actions=joystick(["NOOP", "RIGHT", "LEFT"])
+    )
+    env = atari(remotes, max_start_noops=0)
+    try:
+        observations, _ = env.reset(seed=SEED)
+        updates = np.zeros(2)
+        for _ in range(40):
+            before = observations
+            observations, *_, infos = env.step(np.array([1, 2]))
+            updates += infos["stats.vnc.updates.n"]
+    finally:
+        env.close()
+    assert observations.shape == (2, 104, 80, 4)
+    assert np.array_equal(observations[..., :3], before[..., 1:]), (
+        "one frame is new, the others have moved up"
+    )
+    assert (updates > 40).all(), "there are more frames than decisions"
 
 
 def test_joystick_actions_are_arrows_and_space():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.film import Film, flat
-from wrappers import EpisodicLives, FireStart, NoopStart
+from wrappers import EpisodicLives, FireStart, FrameSkip, NoopStart
 
 ONE = flat([[1, 2]])
 
@@ -38,6 +38,20 @@ def test_fire_waits_for_the_noops_inside():
     assert heard(env, film, 7) == [
         [0] * first + [1] + [7] * (6 - first),
         [0] * second + [1] + [8] * (6 - second),
+    ]
+
+
+def test_fire_is_pressed_for_a_whole_step():
+    film = Film(ONE)
+    noops = NoopStart(film, most=1)
+    env = FireStart(FrameSkip(noops, skip=2), action=1)
+    env.reset(seed=3)
+    first, second = (int(count) for count in noops._left)
+    assert {first, second} == {0, 1}
+    late, prompt = [0, 1, 1, 1], [1, 1]
+    assert heard(env, film, 3) == [
+        (late if first else [*prompt, 7, 7]) + [7, 7],
+        (late if second else [*prompt, 8, 8]) + [8, 8],
     ]
 
 

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
 
@@ -92,8 +93,8 @@ class AtariEnv:
             episodic_lives: `done` at the end of each life.
             fire_on_reset: begin each life with the button.
             max_start_noops: frames at the beginning of a game in which nothing is done, at most.
-            repeat_action_probability: how likely, at each frame, the action before is repeated; the game's own chance
-                of a quarter comes on top.
+            repeat_action_probability: how likely, at each frame, the action before is repeated; of the rarer games,
+                which only `-v5` has, a chance of a quarter comes on top.
             horizon: steps after which a game is cut.
             remotes: one, as for `GymVectorEnv`; by default a process of this machine.
             actions: names of the joystick actions, NOOP first; by default those that the game knows.
@@ -108,7 +109,7 @@ class AtariEnv:
             options = {"step_rate": CONSOLE_FPS} | options
         self.horizon = horizon
         env = GymVectorEnv(
-            f"gym-core.ALE/{''.join(map(str.capitalize, game.split('_')))}-v5",
+            f"gym-core.{_gymnasium_id(game)}",
             remotes,
             actions=joystick(names),
             max_episode_steps=horizon * frame_skip,
@@ -180,6 +181,14 @@ def minimal_actions(game: str) -> list[str]:
     console = ale_py.ALEInterface()
     console.loadROM(ale_py.roms.get_rom_path(game))
     return [action.name for action in console.getMinimalActionSet()]
+
+
+def _gymnasium_id(game: str) -> str:
+    """Return the id without stickiness of its own; games that only -v5 has repeat one action in four."""
+    name = "".join(map(str.capitalize, game.split("_")))
+    exact = f"{name}NoFrameskip-v4"
+    gymnasium.register_envs(importlib.import_module("ale_py"))
+    return exact if exact in gymnasium.registry else f"ALE/{name}-v5"
 
 
 def _channels_first(observations: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -84,6 +85,22 @@ def test_r4_r6_the_horizon_is_a_timeout(opened):
         assert len(steps) == 10
         assert (steps[-1].done, steps[-1].env_info.timeout) == (True, True)
         env.reset()
+
+
+def test_r4_without_sticky_actions_none_stick(opened):
+    env = opened("pong", frame_skip=1, num_img_obs=1, max_start_noops=0)
+    console = gymnasium.make("PongNoFrameskip-v4")
+    env.reset()
+    console.reset()
+    luma = np.array([0.299, 0.587, 0.114])
+    before = console.unwrapped.ale.getScreenRGB()
+    for action in [2, 3, 3, 5, 4, 2, 0, 3, 2, 2] * 6:
+        observation = env.step(action).observation
+        now = console.step(action)[0]
+        small = (np.maximum(before, now)[1:-1] @ luma).reshape(104, 2, 80, 2).mean(axis=(1, 3))
+        assert np.abs(observation[0] - small).max() < 1.5
+        before = now
+    console.close()
 
 
 def test_r7_null_values(opened):
