@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+from collections import deque
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.support.agent import until_running
 from universe_client.remotes.docker import DockerProvider
 from universe_client.remotes.engine import Engine
 from universe_client.remotes.owner import SESSION
+from universe_client.remotes.removal import reap
 
 CARTPOLE = "gym-core.CartPole-v1"
 AGENT = f"""
@@ -40,8 +42,9 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(scope="session")
 def engine():
-    """Our own shell around the daemon; without a daemon every test fails."""
+    """Our own shell around the daemon; without a daemon every test fails. What a killed run has left goes first."""
     engine = Engine()
+    deque(reap(engine), maxlen=0)
     yield engine
     engine.close()
 
@@ -124,9 +127,7 @@ def containers(daemon):
 def stranger(daemon):
     """A running container that is none of ours."""
     image = daemon.images.get("universe-client/base")
-    container = daemon.containers.run(
-        image.id, ["-c", "sleep 600"], entrypoint="sh", detach=True, name="universe-client-stranger"
-    )
+    container = daemon.containers.run(image.id, ["-c", "sleep 600"], entrypoint="sh", detach=True)
     yield container
     container.remove(force=True, v=True)
 
