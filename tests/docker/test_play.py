@@ -13,7 +13,13 @@ from universe_client.run import Run, Until
 
 pytestmark = pytest.mark.docker
 
-COLD_START = {"builtin.NeonDrive-v0": 5, "gym-core.CartPole-v1": 5, "gym-core.ALE/Pong-v5": 5}
+COLD_START = {
+    "builtin.NeonDrive-v0": 5,
+    "gym-core.CartPole-v1": 5,
+    "gym-core.ALE/Pong-v5": 5,
+    "browser.click-test": 10,
+    "desktop.WriteNote-v0": 10,
+}
 
 
 @pytest.mark.parametrize("env_id", COLD_START)
