@@ -11,13 +11,27 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import containers, decode, driver, environment, gil, making, many, pixels, pong, soak, steps
+from benchmarks import (
+    containers,
+    decode,
+    driver,
+    encodings,
+    environment,
+    gil,
+    making,
+    many,
+    pixels,
+    pong,
+    soak,
+    steps,
+)
 from benchmarks.report import Report
 
 BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] = {
     "environment": lambda console, options: environment.measure(),
     "driver": lambda console, options: driver.measure(),
     "decode": lambda console, options: decode.measure(console, options.rounds),
+    "encodings": lambda console, options: encodings.measure(console, options.rounds),
     "gil": lambda console, options: gil.measure(console, options.rounds),
     "making": lambda console, options: making.measure(console, options.rounds),
     "many": lambda console, options: many.measure(console, options.rounds),

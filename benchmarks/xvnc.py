@@ -18,6 +18,7 @@ from vnc.session import VNCAddress
 class Screen:
     display: str
     address: VNCAddress
+    pid: int
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def xvnc() -> Iterator[Screen]:
         number = server.stdout.readline().decode().strip()
         if not number:
             raise RuntimeError(f"Xvnc ended with status {server.wait()}")
-        yield Screen(f":{number}", VNCAddress("127.0.0.1", port))
+        yield Screen(f":{number}", VNCAddress("127.0.0.1", port), server.pid)
     finally:
         _end(server)
 

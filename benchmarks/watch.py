@@ -1,0 +1,58 @@
+"""A native session that takes every frame: `python -m benchmarks.watch PORT SECONDS SERVER_PID ENCODING ...`.
+
+Prints one line of JSON: what came in those seconds, and the CPU seconds of the server and of this process meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from vnc.native import connect
+from vnc.session import VNCAddress
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process, up to now."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+async def main(port: int, seconds: float, server: int, encodings: tuple[int, ...]) -> None:
+    first = asyncio.Event()
+    frame = np.zeros((0, 0, 3), np.uint8)
+
+    def changed() -> None:
+        if frame.size:
+            session.take(frame)
+        first.set()
+
+    session = await connect(VNCAddress("127.0.0.1", port), on_change=changed, encodings=encodings)
+    await asyncio.wait_for(first.wait(), 60)
+    frame = np.zeros(session.shape, np.uint8)
+    await asyncio.sleep(seconds / 4)
+    before, busy = session.stats, (cpu_seconds(server), time.process_time())
+    began = time.monotonic()
+    await asyncio.sleep(seconds)
+    after, passed = session.stats, time.monotonic() - began
+    result = {
+        "seconds": passed,
+        "updates": after.updates - before.updates,
+        "bytes": after.bytes - before.bytes,
+        "server": cpu_seconds(server) - busy[0],
+        "client": time.process_time() - busy[1],
+    }
+    await session.close()
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), tuple(map(int, sys.argv[4:]))))
