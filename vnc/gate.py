@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
+from vnc.conversation import VERSION, Conversation, Parser, drop, read_encodings
 from vnc.errors import LimitExceeded, ProtocolError
 
-MAX_ENCODINGS = 1024
-"""As in `vnc.server_protocol`."""
 MAX_CUT_TEXT = 1 << 20
 """Bytes of clipboard that are read and dropped; more ends the session."""
 MAX_FENCE = 64
 """Bytes of a fence's payload, the protocol's own limit."""
 
-_VERSION = b"RFB 003.008\n"
 _ONE_TYPE_NONE = b"\x01\x01"
 _OK = bytes(4)
-_PIECE = 16 * 1024
 
 _LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
 """Of the messages of one length: pixel format, update request, key, pointer, continuous updates, xvp."""
@@ -24,11 +19,8 @@ _WATCHING = frozenset({0, 2, 3, 150, 248})
 _ACTING = _WATCHING | {4, 5, 255}
 # Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6).
 
-_Parser = Generator[int, bytes, None]
-"""Yields the number of bytes it wants next, and is sent them."""
 
-
-class Gate:
+class Gate(Conversation):
     """One client: `receive` its bytes, hand on what that returns, and send the client its `data_to_send`.
 
     The client is asked for no password. After `opened`, the server's own ServerInit has to be sent to it.
@@ -43,11 +35,8 @@ class Gate:
         self.opened = False
         """Whether the client is through its handshake, ClientInit included."""
         self._passed = _ACTING if acting else _WATCHING
-        self._received = bytearray()
-        self._out = [_VERSION]
         self._forward: list[bytes] = []
-        self._parser = self._parse()
-        self._wanted = next(self._parser)
+        super().__init__()
 
     def receive(self, data: bytes) -> bytes:
         """Return what the server may have of it.
@@ -55,32 +44,13 @@ class Gate:
         Raises:
             ProtocolError: the client broke RFB; nothing it sends gets through any more.
         """
-        self._received += data
-        position = 0
         try:
-            while len(self._received) - position >= self._wanted:
-                end = position + self._wanted
-                chunk = bytes(self._received[position:end])
-                position = end
-                self._wanted = self._parser.send(chunk)
-        except ProtocolError:
-            self._parser = _swallow()
-            self._wanted = next(self._parser)
-            self._forward.clear()
-            raise
+            self._feed(data)
+            return b"".join(self._forward)
         finally:
-            del self._received[:position]
-        forward = b"".join(self._forward)
-        self._forward.clear()
-        return forward
+            self._forward.clear()
 
-    def data_to_send(self) -> bytes:
-        """Return what has to go to the client now, once."""
-        data = b"".join(self._out)
-        self._out.clear()
-        return data
-
-    def _parse(self) -> _Parser:
+    def _parse(self) -> Parser:
         yield from self._handshake()
         while True:
             head = yield 1
@@ -90,11 +60,11 @@ class Gate:
             else:
                 self._pass(head + (yield length - 1))
 
-    def _handshake(self) -> _Parser:
+    def _handshake(self) -> Parser:
         """RFC 6143 section 7.1 to 7.3.1, without authentication."""
-        version = yield len(_VERSION)
-        if version != _VERSION:
-            raise ProtocolError(f"the client speaks {version!r}, not {_VERSION!r}")
+        version = yield len(VERSION)
+        if version != VERSION:
+            raise ProtocolError(f"the client speaks {version!r}, not {VERSION!r}")
         self._out.append(_ONE_TYPE_NONE)
         (chosen,) = yield 1
         if chosen != 1:
@@ -107,14 +77,10 @@ class Gate:
         if message[0] in self._passed:
             self._forward.append(message)
 
-    def _variable(self, head: bytes) -> _Parser:
+    def _variable(self, head: bytes) -> Parser:
         match head[0]:
             case 2:
-                start = head + (yield 3)  # 1 padding + 2 number-of-encodings
-                count = int.from_bytes(start[2:4], "big")
-                if count > MAX_ENCODINGS:
-                    raise LimitExceeded(f"client names {count} encodings, the limit is {MAX_ENCODINGS}")
-                self._pass(start + (yield 4 * count))
+                self._pass(head + (yield from read_encodings()))
             case 6:
                 yield from self._cut_text()
             case 248:
@@ -124,7 +90,7 @@ class Gate:
                 self._pass(start + (yield start[8]))
             case 251:
                 start = yield 7  # 1 padding + 2 width + 2 height + 1 number-of-screens + 1 padding
-                yield from _drop(16 * start[5])
+                yield from drop(16 * start[5])
             case 255:
                 start = head + (yield 1)
                 if start[1] != 0:
@@ -133,19 +99,9 @@ class Gate:
             case _:
                 raise ProtocolError(f"unknown client message type {head[0]}")
 
-    def _cut_text(self) -> _Parser:
+    def _cut_text(self) -> Parser:
         start = yield 7  # 3 padding + 4 length, negative for the extended clipboard
         length = abs(int.from_bytes(start[3:], "big", signed=True))
         if length > MAX_CUT_TEXT:
             raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
-        yield from _drop(length)
-
-
-def _drop(length: int) -> _Parser:
-    while length:
-        length -= len((yield min(length, _PIECE)))
-
-
-def _swallow() -> _Parser:
-    while True:
-        yield _PIECE
+        yield from drop(length)

@@ -7,14 +7,12 @@ import struct
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from vnc.conversation import Conversation, Parser, drop, read_encodings
 from vnc.damage import Rect
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat
 from vnc.vncauth import CHALLENGE_BYTES, Access, Passwords
-
-MAX_ENCODINGS = 1024
-"""Encodings in one SetEncodings; viewers name about thirty."""
 
 MAX_CUT_TEXT = 2**31 - 1
 """Announced bytes of clipboard; above are the negative lengths of an extension we do not offer."""
@@ -22,12 +20,7 @@ MAX_CUT_TEXT = 2**31 - 1
 AUTH_FAILED = "authentication failed"
 REFUSED = "too many authentication failures, try again later"
 
-_VERSION = b"RFB 003.008\n"
 _NONE, _VNC_AUTH = 1, 2
-_PIECE = 64 * 1024  # what is ignored is read in pieces of this
-
-Parser = Generator[int, bytes, None]
-"""Yields the number of bytes it wants next, and is sent them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +55,7 @@ class Established:
 Message = SetPixelFormat | SetEncodings | UpdateRequest | Established | Event
 
 
-class ServerProtocol:
+class ServerProtocol(Conversation):
     """One connection: `receive` bytes, act on the messages it returns, send `data_to_send`."""
 
     def __init__(
@@ -82,11 +75,8 @@ class ServerProtocol:
         self._passwords = passwords
         self.refused = refuse
         self._minor = 3
-        self._received = bytearray()
         self._messages: list[Message] = []
-        self._out = [_VERSION]
-        self._parser = self._parse()
-        self._wanted = next(self._parser)
+        super().__init__()
 
     def receive(self, data: bytes) -> list[Message]:
         """Return the messages completed by `data`.
@@ -97,31 +87,12 @@ class ServerProtocol:
 
         After an error everything is ignored, what came in together with its cause included.
         """
-        self._received += data
-        position = 0
         try:
-            while len(self._received) - position >= self._wanted:
-                end = position + self._wanted
-                chunk = bytes(self._received[position:end])
-                position = end
-                self._wanted = self._parser.send(chunk)
-        except (ProtocolError, AuthError):
-            self._parser = _ignore()
-            self._wanted = next(self._parser)
-            self._messages.clear()
-            raise
+            self._feed(data)
+            # The list itself stays: a parser that waits for the rest of a message holds on to it.
+            return self._messages.copy()
         finally:
-            del self._received[:position]
-        # The list itself stays: a parser that waits for the rest of a message holds on to it.
-        messages = self._messages.copy()
-        self._messages.clear()
-        return messages
-
-    def data_to_send(self) -> bytes:
-        """Return what has to go to the client now, once."""
-        data = b"".join(self._out)
-        self._out.clear()
-        return data
+            self._messages.clear()
 
     def _parse(self) -> Parser:
         yield from self._handshake()
@@ -182,7 +153,8 @@ class ServerProtocol:
                 data = yield 19  # 3 padding + 16 pixel-format
                 self._messages.append(SetPixelFormat(PixelFormat.parse(data[3:])))
             case 2:
-                yield from self._set_encodings()
+                named = (yield from read_encodings())[3:]
+                self._messages.append(SetEncodings(struct.unpack(f">{len(named) // 4}i", named)))
             case 3:
                 # 1 incremental + 2 x + 2 y + 2 width + 2 height
                 incremental, *region = struct.unpack(">BHHHH", (yield 9))
@@ -198,18 +170,11 @@ class ServerProtocol:
             case _:
                 raise ProtocolError(f"unknown client message type {kind}")
 
-    def _set_encodings(self) -> Parser:
-        (count,) = struct.unpack(">xH", (yield 3))  # 1 padding + 2 number-of-encodings
-        if count > MAX_ENCODINGS:
-            raise LimitExceeded(f"client names {count} encodings, the limit is {MAX_ENCODINGS}")
-        self._messages.append(SetEncodings(struct.unpack(f">{count}i", (yield 4 * count))))
-
     def _cut_text(self) -> Parser:
         (length,) = struct.unpack(">3xI", (yield 7))  # 3 padding + 4 length
         if length > MAX_CUT_TEXT:
             raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
-        while length:
-            length -= len((yield min(length, _PIECE)))
+        yield from drop(length)
 
 
 def _minor_version(line: bytes) -> int:
@@ -222,8 +187,3 @@ def _minor_version(line: bytes) -> int:
 
 def _text(encoded: bytes) -> bytes:
     return struct.pack(">I", len(encoded)) + encoded
-
-
-def _ignore() -> Parser:
-    while True:
-        yield _PIECE

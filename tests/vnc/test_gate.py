@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vnc import gate as gate_module
+from vnc.conversation import MAX_ENCODINGS
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.gate import Gate
 
@@ -111,7 +112,7 @@ def test_an_unknown_message_ends_it_for_good(kind):
 @pytest.mark.parametrize(
     ("message", "what"),
     [
-        (struct.pack(">BxH", 2, gate_module.MAX_ENCODINGS + 1), "encodings"),
+        (struct.pack(">BxH", 2, MAX_ENCODINGS + 1), "encodings"),
         (struct.pack(">BxxxI", 6, gate_module.MAX_CUT_TEXT + 1), "clipboard"),
         (struct.pack(">Bxxxi", 6, -(2**31)), "clipboard"),
         (struct.pack(">BxxxIB", 248, 0, 65), "fence"),

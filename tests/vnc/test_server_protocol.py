@@ -8,13 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from vnc.conversation import MAX_ENCODINGS
 from vnc.damage import Rect
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import KeyEvent, PointerEvent, encode
 from vnc.pixel_format import BGR233, RGBX
 from vnc.server_protocol import (
     AUTH_FAILED,
-    MAX_ENCODINGS,
     REFUSED,
     Established,
     Message,
