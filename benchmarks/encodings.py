@@ -24,7 +24,7 @@ from benchmarks.workloads.names import WORKLOADS
 from benchmarks.xvnc import Screen, workload, xvnc
 from vnc.encodings import CONTINUOUS_UPDATES, COPY_RECT, FENCE, LAST_RECT, RAW, TIGHT, ZRLE, jpeg
 
-SECONDS = 2.0
+SECONDS = 1.5
 SHOWN = ("game", "atari", "browser", "terminal")
 FORMS: dict[str, tuple[int, ...]] = {
     "Raw": (RAW,),

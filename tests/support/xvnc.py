@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from tests.support.certificates import Identity
 from vnc.vncauth import obfuscated
 
 
@@ -33,6 +34,16 @@ async def xvnc_server(
     finally:
         process.kill()
         await process.wait()
+
+
+@asynccontextmanager
+async def secure_xvnc(
+    directory: Path, identity: Identity, types: str, password: str | None = None
+) -> AsyncIterator[tuple[int, str]]:
+    """Run it with TLS, which shows `identity`, and these security types."""
+    files = ["-X509Cert", str(identity.certificate), "-X509Key", str(identity.key)]
+    async with xvnc_server(directory, password, *files, "-SecurityTypes", types) as server:
+        yield server
 
 
 @asynccontextmanager

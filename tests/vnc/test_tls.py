@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import struct
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("vnc._core", reason="the native extension is not built")
 
-from tests.support.certificates import Authority, Identity
+from tests.support.certificates import Authority
 from tests.support.rfb import Peer
 from tests.support.sessions import taken
 from tests.support.vencrypt import X509_NONE, X509_PLAIN, agree
-from tests.support.xvnc import logo, xvnc_server
+from tests.support.xvnc import logo, secure_xvnc
 from vnc import portable
 from vnc.errors import AuthError, ConnectError, ProtocolError
 from vnc.session import Timeouts, VNCAddress
@@ -30,15 +29,6 @@ HANDSHAKE_RECORD, ALERT_RECORD, APPLICATION_RECORD, CIPHER_RECORD = 22, 21, 23, 
 @pytest.fixture
 def driver() -> str:
     return "native"
-
-
-@asynccontextmanager
-async def secure_xvnc(
-    directory: Path, identity: Identity, types: str, password: str | None = None
-) -> AsyncIterator[tuple[int, str]]:
-    files = ["-X509Cert", str(identity.certificate), "-X509Key", str(identity.key)]
-    async with xvnc_server(directory, password, *files, "-SecurityTypes", types) as server:
-        yield server
 
 
 # -- TigerVNC
