@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from universe_client import actions
+from universe_client.changed import Changed
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.info import blank
@@ -28,20 +29,6 @@ ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
 
 DEFAULT_SCREEN = (1024, 768)
-
-
-class Changed(threading.Event):
-    """An event that sets others with itself."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.followers: list[threading.Event] = []
-
-    def set(self) -> None:
-        """Set it and its followers."""
-        super().set()
-        for follower in self.followers:
-            follower.set()
 
 
 class VectorEnv(RemoteCalls):
