@@ -125,3 +125,12 @@ def test_down_and_close_at_once_leave_nothing(running_env, daemon, engine, caplo
         ending.result(60)
     assert left_behind(daemon) == []
     assert not [record for record in caplog.records if "left behind" in record.getMessage()]
+
+
+def test_what_a_killed_down_has_left_is_taken_away_by_the_next(daemon, engine, running_env):
+    env = running_env()
+    mark = f"universe-client-{env.provider.session}-ended"
+    (network,) = daemon.networks.list(filters={"label": f"{SESSION}={env.provider.session}"})
+    daemon.volumes.create(mark, labels=network.attrs["Labels"])
+    assert len(end_session(engine, env)) >= 1
+    assert mark not in {volume.id for volume in daemon.volumes.list()}

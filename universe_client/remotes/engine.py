@@ -81,8 +81,8 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """One of our networks."""
+class Labelled:
+    """One of our networks or volumes."""
 
     id: str
     name: str
@@ -230,26 +230,42 @@ class Engine:
 
     # -- networks -----------------------------------------------------------------------------------------------
 
-    def create_network(self, name: str, labels: Mapping[str, str]) -> str:
-        """Make a bridge on which containers reach neither one another nor the world; return its id."""
+    def create_network(self, name: str, labels: Mapping[str, str]) -> None:
+        """Make a bridge on which containers reach neither one another nor the world."""
         options = {
             "com.docker.network.bridge.enable_icc": "false",
             "com.docker.network.bridge.enable_ip_masquerade": "false",
         }
         with self._translated():
-            made = self._client.networks.create(name, driver="bridge", options=options, labels=dict(labels))
-        return str(made.id)
+            self._client.networks.create(name, driver="bridge", options=options, labels=dict(labels))
 
-    def networks(self) -> list[Network]:
+    def networks(self) -> list[Labelled]:
         """Return every network that carries our label, whoever's it is."""
         with self._translated():
             found = self._client.networks.list(filters={"label": SESSION})
-        return [Network(str(one.id), str(one.name), one.attrs.get("Labels") or {}) for one in found]
+        return [_labelled(one) for one in found]
 
     def remove_network(self, identity: str) -> None:
         """Remove it; if it is gone already, well."""
         with self._unless_gone(), self._translated():
             self._client.api.remove_network(identity)
+
+    # -- volumes ------------------------------------------------------------------------------------------------
+
+    def create_volume(self, name: str, labels: Mapping[str, str]) -> None:
+        """Make a volume; if it is there already, well."""
+        with self._translated():
+            self._client.volumes.create(name, labels=dict(labels))
+
+    def volumes(self) -> list[Labelled]:
+        """Return every volume that carries our label, whoever's it is."""
+        with self._translated():
+            return [_labelled(one) for one in self._client.volumes.list(filters={"label": SESSION})]
+
+    def remove_volume(self, name: str) -> None:
+        """Remove it; if it is gone already, well."""
+        with self._unless_gone(), self._translated():
+            self._client.api.remove_volume(name)
 
     @contextmanager
     def _unless_gone(self) -> Iterator[None]:
@@ -324,6 +340,10 @@ def _container(attributes: Mapping[str, Any]) -> Container:
         ports=ports,
         health=(state.get("Health") or {}).get("Status"),
     )
+
+
+def _labelled(found: Any) -> Labelled:
+    return Labelled(str(found.id), str(found.name), found.attrs.get("Labels") or {})
 
 
 def _security(limits: Image) -> list[str]:

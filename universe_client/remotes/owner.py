@@ -12,8 +12,6 @@ from pathlib import Path
 
 PREFIX = "universe-client."
 SESSION = PREFIX + "session"
-ENDED = PREFIX + "ended"
-"""On a network: the session it names is over, nothing of it may start any more."""
 _MACHINE, _BOOT, _USER = PREFIX + "machine", PREFIX + "boot", PREFIX + "user"
 _PID, _STARTED = PREFIX + "pid", PREFIX + "started"
 
