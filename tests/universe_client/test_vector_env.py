@@ -73,6 +73,8 @@ def test_bad_reset_arguments(scripted, open_env):
     env = open_env(scripted(), scripted())
     with pytest.raises(ConfigError, match="seed has 3 entries for 2 remotes"):
         env.reset(seed=[1, 2, 3])
+    with pytest.raises(ConfigError, match="env_ids has 1 entries for 2 remotes"):
+        env.reset(env_ids=["test.Other-v0"])
     with pytest.raises(ConfigError, match="mask has 1 entries for 2 remotes"):
         env.reset(mask=[True])
     with pytest.raises(ConfigError, match=r"unknown reset options \['speed'\]"):
@@ -150,3 +152,16 @@ def test_sixty_four_remotes_in_one_process(scripted, open_env):
 
 def test_repr_says_what_it_is(scripted, open_env):
     assert repr(open_env(scripted(), env_id="test.Env-v0")) == "<VectorEnv test.Env-v0 n=1>"
+
+
+def test_another_environment_is_asked_for_from_then_on(scripted, open_env):
+    one, other = scripted(), scripted()
+    env = open_env(one, other, env_id="test.One-v0")
+    env.reset(env_ids=["test.Two-v0", None])
+    until_running(env)
+    assert [remote.next_reset().env_id for remote in (one, other)] == ["test.Two-v0", "test.One-v0"]
+    one.stop()
+    one.start()
+    assert one.next_reset().env_id == "test.Two-v0", "after a loss, too"
+    env.reset()
+    assert one.next_reset().env_id == "test.Two-v0"

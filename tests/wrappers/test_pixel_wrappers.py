@@ -182,13 +182,6 @@ def test_what_is_wrapped_lends_and_the_outermost_copies(three, open_gym):
     assert outer.step(noop(outer))[0] is outer.step(noop(outer))[0]
 
 
-def test_attributes_of_what_is_wrapped_are_in_reach(three, open_gym):
-    env = Grey(RewardClip(open_gym(*three)))
-    assert env.call("state") == env.unwrapped.call("state")
-    with pytest.raises(AttributeError, match="_secret"):
-        _ = env._secret
-
-
 def test_all_of_them_over_shipped_remotes_keep_the_contract():
     env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=2, step_rate=60, max_episode_steps=20)
     try:
