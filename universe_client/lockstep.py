@@ -194,8 +194,9 @@ class LockstepRemote(Remote):
         link = self.link
         if link.failed:
             return True
-        awaits_episode = self._observed is None and link.playing is None
-        return not link.stepping and not awaits_episode and self._has_pixels()
+        if self._observed is None and (link.playing is None or link.playing != link.buffer.running):
+            return False  # a reset is on its way
+        return not link.stepping and self._has_pixels()
 
     def poll(self, copy: bool = True, hold: bool = False) -> Slot:
         """See `Remote.poll`; what the remote waits for when an episode is over is that it was told here."""

@@ -116,6 +116,18 @@ def test_a_reset_in_the_middle_begins_anew(serve_runtime, stepped):
     assert runtime.seeds[-1] == 7
 
 
+def test_the_step_after_a_reset_never_shows_the_time_before(serve_runtime, stepped):
+    env = stepped(serve_runtime(Counting()))
+    episode = 0
+    for seed in range(60):
+        step = one_step(env)
+        tick, newer, _ = pixel(step.observation["vision"])
+        assert tick == 0 and newer > episode
+        episode = newer
+        one_step(env)
+        env.reset(seed=seed)
+
+
 def test_real_time_goes_on_when_the_client_leaves(serve_runtime, stepped, open_env):
     runtime = Counting(fps=200)
     address = serve_runtime(runtime)
