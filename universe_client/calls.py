@@ -22,7 +22,7 @@ class PendingCalls:
     """The calls of one remote that are not answered yet. Lives on the event loop's thread."""
 
     def __init__(self) -> None:
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._waiting: dict[int, asyncio.Future[ReplyCall]] = {}
 
     async def ask(self, rewarder: RewarderClient | None, call: Call, remote: str, patience: float) -> Any:
         """Send `call`, and return what it returned; `METHOD` for a "get" of a method.
@@ -38,12 +38,15 @@ class PendingCalls:
             raise Unsupported(
                 f"{call.name!r} is not what it lets be called: {listed}", remote=remote, stage="call"
             )
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        number = rewarder.call(call)
-        self._waiting[number] = answer
+        try:
+            number = rewarder.call(call)
+        except ValueError as error:  # larger than a message may be
+            raise CallFailed(str(error), remote=remote, stage="call") from error
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(patience):
-                return await answer
+                reply = await answer
+            return METHOD if reply.is_method else unpack(reply.value)
         except TimeoutError:
             raise CallFailed(
                 f"{call.name}: no answer within {patience:g} s", remote=remote, stage="call"
@@ -63,7 +66,7 @@ class PendingCalls:
             reason = message.message or "no reason given"
             answer.set_exception(CallFailed(reason, remote=remote, stage="call"))
         elif isinstance(message, ReplyCall):
-            answer.set_result(METHOD if message.is_method else unpack(message.value))
+            answer.set_result(message)
 
     def lose(self, error: RemoteError) -> None:
         """The connection is over, and no answer will come."""

@@ -90,6 +90,21 @@ def test_a_call_without_an_answer_fails_in_time(addresses, playing, inside):
         env.call("hang", indices=2)
 
 
+def test_what_does_not_fit_a_message_fails_and_nothing_else(addresses, playing):
+    env = playing(*addresses)
+    with pytest.raises(CallFailed, match=r"v1\.env\.call of \d+ bytes, the limit is 1048576"):
+        env.call("get_state_info", np.zeros(1 << 18), 1)
+    assert env.recv()[3]["n"][0]["error"] is None
+
+
+def test_an_answer_that_means_nothing_fails_the_call_only(addresses, playing, inside):
+    env = playing(*addresses)
+    inside[0].number = {"$float": "nonsense"}
+    with pytest.raises(CallFailed, match="number: could not convert"):
+        env.call("number")
+    assert env.recv()[3]["n"][0]["error"] is None
+
+
 def test_a_call_of_a_remote_that_is_away_fails(scripted, open_env):
     remote = scripted()
     remote.stop()
