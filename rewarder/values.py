@@ -17,7 +17,8 @@ def pack(value: object) -> object:
     """Return `value` as what JSON can say.
 
     Arrays become `{"$array": base64 of the bytes, "dtype": "<f4", "shape": [2]}`, infinities and NaN
-    `{"$float": "inf"}`; numpy's scalars become Python's, tuples become lists. A dict that looks like one of these is read as one.
+    `{"$float": "inf"}`; numpy's scalars become Python's, tuples become lists. A dict that looks like
+    one of these is read as one.
 
     Raises:
         ValueError: there is something else in it.
