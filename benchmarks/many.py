@@ -1,9 +1,10 @@
 """Remotes that one core of client CPU holds at 60 updates a second.
 
 One client process holds some remotes for a few seconds, each a replay of its own that sends 60 updates a second from
-another process (benchmarks/pacer.c). "Updates/s each" says whether they were held; "would fill a core" divides the
-number of remotes by the share of a core they took: an extrapolation, and none is made from remotes that got less than
-95 % of their updates (client and pacer want a core each).
+another process (benchmarks/pacer.c), each in answer to a request, or without one to a client that asks for continuous
+updates, as from TigerVNC; libvncclient does not. "Updates/s each" says whether they were held; "would fill a core"
+divides the number of remotes by the share of a core they took: an extrapolation, and none is made from remotes that
+got less than 95 % of their updates (client and pacer want a core each).
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
  * usage: pacer STREAM RATE CLIENTS
  * STREAM, made by benchmarks/many.py: width, height and then per update its length (u32, little endian) and its bytes.
  * Listens on the loopback, prints its port, and ends when stdin does. Each client gets its first update at once, and
- * when CLIENTS have theirs, RATE more a second, each in answer to a request; behind the last the screen stands still.
- * It is no server for strangers.
+ * when CLIENTS have theirs, RATE more a second, each in answer to a request, or, as from TigerVNC, without one to those
+ * who want continuous updates; behind the last the screen stands still. It is no server for strangers.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@
 enum { MOST_CLIENTS = 2048, MOST_INPUT = 4096 };
 
 struct client {
-    int socket, stage, asked;
+    int socket, stage, asked, continuous;
     uint32_t sent;       /* of the update under way */
     const uint8_t *next; /* its length, and its bytes */
     double due;
@@ -56,6 +56,21 @@ static void say_init(struct client *client) {
     say(client, init, sizeof init);
 }
 
+/* Whether a whole SetEncodings has this one. */
+static int asks_for(const uint8_t *in, int32_t encoding) {
+    for (int i = 0; i < (in[2] << 8 | in[3]); i++) {
+        const uint8_t *at = in + 4 + 4 * i;
+        if ((int32_t)((uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]) == encoding) return 1;
+    }
+    return 0;
+}
+
+/* EndOfContinuousUpdates says that there are some, and a fence that they can be had. */
+static void offer_continuous_updates(struct client *client) {
+    static const uint8_t offer[] = {150, 248, 0, 0, 0, 0x80, 0, 0, 0, 0};
+    say(client, offer, sizeof offer);
+}
+
 /* How long the message at the head of the input is; 0 if that is not known yet. */
 static size_t message_size(const uint8_t *in, size_t held) {
     switch (in[0]) {
@@ -64,6 +79,8 @@ static size_t message_size(const uint8_t *in, size_t held) {
     case 3: return 10;
     case 4: return 8;
     case 5: return 6;
+    case 150: return 10;
+    case 248: return held < 9 ? 0 : 9 + (size_t)in[8];
     default: return SIZE_MAX;
     }
 }
@@ -83,7 +100,9 @@ static size_t step(struct client *client, const uint8_t *in, size_t held) {
     size_t size = message_size(in, held);
     if (size == SIZE_MAX) client->stage = -1;
     if (size == 0 || held < size) return 0;
+    if (in[0] == 2 && asks_for(in, -312) && asks_for(in, -313)) offer_continuous_updates(client);
     if (in[0] == 3) client->asked = 1;
+    if (in[0] == 150) client->continuous = in[1];
     return size;
 }
 
@@ -104,7 +123,7 @@ static void receive(struct client *client) {
 static void send_some(struct client *client, double time) {
     if (client->stage != 3 || client->next >= stream_end) return;
     if (!started && client->next != stream + 8) return;
-    if (client->sent == 0 && (!client->asked || time < client->due)) return;
+    if (client->sent == 0 && (!(client->asked || client->continuous) || time < client->due)) return;
     uint32_t length = word(client->next);
     ssize_t put = write(client->socket, client->next + 4 + client->sent, length - client->sent);
     if (put < 0) {
@@ -148,7 +167,7 @@ static void bury(void) {
 /* Begin when all have come; their updates are spread over the interval. */
 static void start(double time) {
     int waiting = 0;
-    for (int i = 0; i < count; i++) waiting += clients[i]->asked && clients[i]->next != stream + 8;
+    for (int i = 0; i < count; i++) waiting += (clients[i]->asked || clients[i]->continuous) && clients[i]->next != stream + 8;
     if (waiting < expected) return;
     started = 1;
     for (int i = 0; i < count; i++) clients[i]->due = time + interval * i / count;
