@@ -7,7 +7,7 @@ use core::arch::x86_64::{
     _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_set1_epi8, _mm512_movepi8_mask,
     _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
     _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_slli_epi16,
-    _mm512_srli_epi16, _mm512_srlv_epi32, _mm512_test_epi8_mask,
+    _mm512_srli_epi16, _mm512_srlv_epi32, _mm512_storeu_si512, _mm512_test_epi8_mask,
 };
 
 use crate::palette::{Depth, Palette};
@@ -63,6 +63,14 @@ fn load(bytes: &[u8], count: usize) -> __m512i {
 /// As many bytes as `out` is long, at most 192.
 #[target_feature(enable = "avx512f,avx512bw")]
 fn store(pixels: [__m512i; 3], out: &mut [u8]) {
+    // A store without a mask is the cheaper one.
+    if let Some(whole) = out.first_chunk_mut::<{ 3 * LANES }>() {
+        for (part, bytes) in pixels.into_iter().zip(whole.as_chunks_mut::<LANES>().0) {
+            // SAFETY: there are 64 bytes.
+            unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), part) }
+        }
+        return;
+    }
     for (part, bytes) in pixels.into_iter().zip(out.chunks_mut(LANES)) {
         // SAFETY: no more bytes are touched than the mask has bits.
         unsafe { _mm512_mask_storeu_epi8(bytes.as_mut_ptr().cast(), low(bytes.len()), part) }
