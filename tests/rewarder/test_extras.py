@@ -14,6 +14,7 @@ from rewarder.extras import PENDING_CALLS
 from rewarder.runtime import Tick
 from rewarder.values import pack, unpack
 from tests.rewarder.remotes import Scripted, Wire, served, wire
+from tests.rewarder.test_runtime import get_health
 
 
 class Frozen(Scripted):
@@ -209,3 +210,11 @@ async def test_a_runtime_with_nothing_inside_cannot_list():
     with pytest.raises(ValueError, match=r"test\.Scripted-v0.* has nothing inside"):
         async with asyncio.timeout(5), served(Scripted(), call=["add"]):
             pass
+
+
+async def test_the_health_page_says_who_makes_time_pass():
+    async with served(Frozen()) as (ports, _):
+        assert (await get_health(ports))["lockstep"] is False
+        async with stepping(ports) as socket:
+            await socket.recv()
+            assert (await get_health(ports))["lockstep"] is True
