@@ -24,7 +24,7 @@ from torchrl.objectives.value import GAE
 
 import universe_client  # noqa: F401 - registers its environments with Gymnasium
 from wrappers import Crop, FrameStack, Resize
-from wrappers.gym_wrapper import GymWrapper as VectorWrapper
+from wrappers import GymWrapper as VectorWrapper
 
 
 class ManualReset(VectorWrapper):
