@@ -44,11 +44,7 @@ class Link:
     """Milliseconds, each way."""
 
 
-LINKS = (
-    Link("One host"),
-    Link("100 Mbit/s, 2 ms each way", 100, 2),
-    Link("20 Mbit/s, 10 ms each way", 20, 10),
-)
+LINKS = (Link("One host"), Link("50 Mbit/s, 5 ms each way", 50, 5))
 
 
 def measure(console: Console, rounds: int) -> Report:

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from tests.support.rfb import HEIGHT, PIXEL_FORMAT, VERSIONS, WIDTH, Peer, listening
+from tests.support.rfb import HEIGHT, PIXEL_FORMAT, VERSIONS, WIDTH, Peer, listening, raw
+from tests.support.sessions import taken
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
 from vnc.server import VNCServer
 from vnc.session import Limits, Timeouts
@@ -260,6 +261,20 @@ async def test_hostile_names_lose_their_control_characters(opened, name):
     async with listening(talk) as port, opened.on(port) as (session, _):
         assert session.name.isprintable()
         assert session.name.endswith(("café", "cafe"))
+
+
+async def test_the_servers_own_pixel_format_is_of_no_interest(opened):
+    async def talk(peer: Peer) -> None:
+        await peer.greet()
+        peer.write(NO_AUTH + INIT[:4] + b"\xee" * 16 + INIT[20:])
+        await peer.read(2)
+        await peer.request()
+        peer.update(raw(9))
+        await peer.idle()
+
+    async with listening(talk) as port, opened.on(port) as (session, changes):
+        await changes.until(lambda: session.frames == 1)
+        assert (taken(session) == 9).all()
 
 
 async def test_connecting_can_be_given_up(opened):

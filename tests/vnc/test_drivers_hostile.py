@@ -116,3 +116,15 @@ async def test_one_hostile_server_does_not_disturb_the_others(opened):
         await good_changes.until(lambda: good.frames == 20)
         assert good.error is None
         assert (taken(good) == 20).all()
+
+
+async def test_a_colour_map_that_overflows_its_numbers_is_read_over(opened):
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.write(struct.pack(">BxHH", 1, 65535, 65535) + bytes(6 * 65535))
+        peer.update(raw(3))
+        await peer.idle()
+
+    async with opened.to(talk) as (session, changes):
+        await changes.until(lambda: session.frames == 1)
+        assert (taken(session) == 3).all()

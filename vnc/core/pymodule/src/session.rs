@@ -331,7 +331,10 @@ const fn kind(error: &Error) -> &'static str {
         Error::Policy(_) | Error::AuthFailed(_) => "auth",
         Error::TooManyFailures(_) => "locked",
         Error::Refused(_) => "connect",
-        Error::Limit { .. } | Error::Decode { reason: Reason::TooLong(..), .. } => "limit",
+        Error::Limit { .. }
+        | Error::Decode { reason: Reason::TooLong(..) | Reason::Limit(..) | Reason::Cursor(..), .. } => {
+            "limit"
+        }
         Error::NotRfb(_) | Error::Version(..) | Error::Protocol(_) | Error::Decode { .. } => "protocol",
     }
 }

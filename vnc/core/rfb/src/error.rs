@@ -84,6 +84,12 @@ pub enum Reason {
     JpegSize(usize, usize),
     /// A cursor larger than the limit.
     Cursor(u16, u16),
+    /// A cursor that does not point at a pixel of its own.
+    Hotspot(u16, u16),
+    /// Larger than our limits: what, its size, the most we take.
+    Limit(&'static str, u64, u64),
+    /// A new size that no screen has.
+    Screen(String),
     /// An encoding number we did not ask for.
     Unknown,
 }
@@ -105,6 +111,9 @@ impl fmt::Display for Reason {
             Self::Jpeg(text) => write!(f, "broken jpeg: {text}"),
             Self::JpegSize(w, h) => write!(f, "jpeg of {w}x{h} pixels"),
             Self::Cursor(w, h) => write!(f, "cursor of {w}x{h} pixels"),
+            Self::Hotspot(x, y) => write!(f, "hotspot {x},{y} outside its cursor"),
+            Self::Limit(what, size, limit) => write!(f, "{what} of {size}, the limit is {limit}"),
+            Self::Screen(text) => f.write_str(text),
             Self::Unknown => f.write_str("encoding was not asked for"),
         }
     }
@@ -131,6 +140,17 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl Error {
+    /// The same about the header of a rect.
+    pub(crate) fn in_rect(self, number: u32, rect: Rect, encoding: i32) -> Self {
+        let reason = match self {
+            Self::Limit { what, size, limit } => Reason::Limit(what, size, limit),
+            other => Reason::Screen(other.to_string()),
+        };
+        reason.at(0).into_error(number, rect, encoding)
+    }
+}
 
 /// A reason and where in the rect's payload it was found; becomes `Error::Decode`.
 #[derive(Clone, Debug, PartialEq, Eq)]

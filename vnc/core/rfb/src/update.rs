@@ -143,17 +143,14 @@ impl Update {
         };
         self.position += RECT_HEADER;
         self.seen += 1;
-        if self.seen > limits.rects {
-            return Err(Error::Limit {
-                what: "rects in one update",
-                size: self.seen.into(),
-                limit: limits.rects.into(),
-            });
-        }
         if let Some(left) = &mut self.left {
             *left -= 1;
         }
         let rect = Rect::new(x, y, width, height);
+        if self.seen > limits.rects {
+            let reason = Reason::Limit("rects in one update", self.seen.into(), limits.rects.into());
+            return Err(reason.at(0).into_error(self.seen - 1, rect, encoding));
+        }
         if encoding == LAST_RECT {
             self.left = Some(0);
             return Ok(());
@@ -206,7 +203,8 @@ impl Update {
             _ => false,
         };
         if resizes {
-            check_size(rect.width, rect.height, limits)?;
+            check_size(rect.width, rect.height, limits)
+                .map_err(|error| error.in_rect(number, rect, encoding))?;
             self.size = (rect.width, rect.height);
         }
         if resizes || encoding == CURSOR || encoding >= 0 {
@@ -305,9 +303,7 @@ fn scan_cursor(bytes: &[u8], open: &Open, limits: &Limits) -> Result<Scan, Error
         return Err(Reason::Cursor(rect.width, rect.height).at(0).into_error(open.number, rect, CURSOR));
     }
     if rect.area() > 0 && (rect.x >= rect.width || rect.y >= rect.height) {
-        let text =
-            format!("cursor hotspot {},{} outside its {}x{} pixels", rect.x, rect.y, rect.width, rect.height);
-        return Err(Error::Protocol(text));
+        return Err(Reason::Hotspot(rect.x, rect.y).at(0).into_error(open.number, rect, CURSOR));
     }
     let length = rect.area() * 4 + usize::from(rect.width).div_ceil(8) * usize::from(rect.height);
     Ok(if bytes.len() < length { Scan::More(length) } else { Scan::Whole(length) })
