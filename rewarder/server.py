@@ -317,7 +317,7 @@ class RewarderServer:
     def _join(self, peer: _Peer) -> None:
         self._peers[peer.session.connection] = peer
         self._watch_idle()
-        self._heed(peer, peer.wants)
+        self._heed(peer)
         logger.info(
             "%s = joined as %s", peer.session.label, "observer" if peer.session.observer else "controller"
         )
@@ -332,12 +332,16 @@ class RewarderServer:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
             self._watch_idle()
-            self._heed(peer, frozenset())
+            self._heed(peer)
 
-    def _heed(self, peer: _Peer, wants: frozenset[str]) -> None:
-        """The environment does as its controller wants, and without one what it always does."""
-        if self._extras is not None and not peer.session.observer:
-            self._extras.heed(wants)
+    def _heed(self, changed: _Peer) -> None:
+        """The environment does as its controller wants, and without one what it always does.
+
+        A controller may be followed by the next before it has left here: the newest one counts.
+        """
+        if self._extras is not None and not changed.session.observer:
+            wants = [peer.wants for peer in self._peers.values() if not peer.session.observer]
+            self._extras.heed(wants[-1] if wants else frozenset())
 
     def _wants(self, websocket: ServerConnection) -> frozenset[str]:
         if self._extras is None or websocket.request is None:

@@ -66,6 +66,29 @@ async def test_a_step_is_answered_after_all_it_brought():
     assert runtime.number == 1 and len(runtime.inputs) == 2
 
 
+async def test_a_new_controllers_wants_outlive_the_old_ones_end():
+    """The old one broke the protocol and does not answer the close: its handler ends after the new one has come."""
+    runtime = Frozen()
+    async with served(runtime) as (ports, _), stepping(ports) as old:
+        await Wire(old).receive()
+        old.transport.pause_reading()
+        await old.send("not a message")
+        async with asyncio.timeout(10):
+            while (await get_health(ports))["controllers"]:
+                continue
+        async with stepping(ports) as socket:
+            client = Wire(socket)
+            await client.send("v0.env.reset")
+            await client.until("v0.reply.env.reset")
+            old.transport.abort()
+            for _ in range(50):
+                number = await client.send("v1.env.step")
+                while (message := await client.receive())["headers"].get("parent_message_id") != number:
+                    continue
+                assert message["method"] == "v1.reply.env.step", message
+                await get_health(ports)
+
+
 async def test_the_end_waits_for_a_step():
     runtime = Frozen(lambda number: Tick(done=number == 1))
     async with served(runtime) as (ports, _), stepping(ports) as socket:
