@@ -263,8 +263,7 @@ def test_o5_seed_returns_a_list_and_goes_to_the_next_reset(three, open_sb3):
 def test_reset_options_are_those_of_the_vector_and_used_once(three, open_sb3):
     env = open_sb3(*three)
     env.reset()
-    env.set_options({"reset_mask": np.array([True, False, False])})
-    env._options[1] = {}
+    env.set_options([{"speed": 2}, {}, {}])
     with pytest.raises(ConfigError, match="options of the remotes differ"):
         env.reset()
     env.set_options({"speed": 2})
