@@ -19,11 +19,16 @@ async def _carry(reader: StreamReader, writer: StreamWriter, rate: float, delay:
         while data := await reader.read(_PIECE):
             free = max(free, loop.time() - _CATCH_UP) + len(data) / rate
             await asyncio.sleep(free - loop.time())
-            loop.call_later(delay, writer.write, data)
+            loop.call_later(delay, _write, writer, data)
     except ConnectionError:
         pass  # the other direction ends too
     finally:
         loop.call_later(delay, writer.transport.abort)
+
+
+def _write(writer: StreamWriter, data: bytes) -> None:
+    if not writer.transport.is_closing():
+        writer.write(data)
 
 
 async def main(port: int, rate: float, delay: float) -> None:
