@@ -29,8 +29,8 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
 
     Args:
         encoding: the one preferred. "auto" is Raw for a server on this host, where bytes are cheaper than the time
-            both ends spend on compressing them, and Tight for any other:
-            docs/performance.md has the measurements.
+            both ends spend on compressing them, and Tight for any other: docs/performance.md has the
+            measurements.
         quality: of JPEG, 0 to 9, where Tight may use it; None keeps pixels exact.
         host: of the server.
 
