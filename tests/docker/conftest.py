@@ -18,7 +18,8 @@ from universe_client.remotes.removal import reap
 
 CARTPOLE = "gym-core.CartPole-v1"
 AGENT = f"""
-import sys, universe_client
+import signal, sys, universe_client
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it runs in the background
 with universe_client.VectorEnv({CARTPOLE!r}, "docker:2") as env:
     env.reset()
     while any(observation is None for observation in env.step([[], []])[0]):
