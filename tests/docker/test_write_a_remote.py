@@ -59,5 +59,4 @@ def test_a_new_remote_with_its_image(image, engine, tmp_path):
             (tmp_path / name).write_text(text)
             written.append(name)
     assert written == ["lamp.py", "Dockerfile"]
-    rewards = [float(reward) for reward in re.findall(r" ([+-]\d+) +\d", shown[-1])]
-    assert len(rewards) == 2 and all(rewards), shown[-1]
+    assert shown[-1].count(" running ") == 2, shown[-1]

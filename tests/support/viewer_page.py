@@ -8,7 +8,7 @@ from PIL import Image
 
 from tests.support.headless import Page
 
-CONNECTED = 'document.getElementById("state").textContent === "connected"'
+CONNECTED = 'document.getElementById("state")?.textContent === "connected"'
 
 
 def picture(browser: Page, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
