@@ -311,11 +311,11 @@ impl Shared {
         }
     }
 
-    /// Hold the session against its deadlines.
+    /// Hold the session against its deadlines; tidy up.
     pub fn tick(self: &Arc<Self>, now: Instant) {
         let verdict = lock(&self.clock).check(&self.timeouts, self.name.get().is_some(), now);
         match verdict {
-            Verdict::Fine => {}
+            Verdict::Fine => lock(&self.connection).rest(),
             Verdict::Late((kind, text)) => self.finish(kind, text),
             Verdict::Probe => {
                 let mut connection = lock(&self.connection);

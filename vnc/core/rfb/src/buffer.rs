@@ -6,8 +6,10 @@ const READ: usize = 64 << 10;
 const MOST: usize = 256 << 10;
 /// A larger buffer is given back when it has not been needed for some updates: one exceptional update must not cost
 /// memory for ever, and a stream of large ones not an allocation each.
-const KEEP: usize = 4 << 20;
+const KEEP: usize = 512 << 10;
 const UPDATES: u32 = 64;
+/// ... or when nothing has come at all between so many calls of `rest`.
+const RESTS: u32 = 3;
 
 /// INVARIANT: `start <= end <= data.len()`; the bytes between them are received and not consumed.
 #[derive(Default)]
@@ -18,6 +20,7 @@ pub(crate) struct Buffer {
     /// The most bytes held since the size was last thought over, and how often it has been empty since.
     most: usize,
     emptied: u32,
+    rests: u32,
 }
 
 impl Buffer {
@@ -43,6 +46,14 @@ impl Buffer {
         }
     }
 
+    /// To be called now and then.
+    pub fn rest(&mut self) {
+        self.rests += 1;
+        if self.rests >= RESTS && self.start == self.end && self.data.len() > KEEP {
+            self.data = Vec::new();
+        }
+    }
+
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -65,6 +76,7 @@ impl Buffer {
     pub fn filled(&mut self, count: usize) {
         self.end = (self.end + count).min(self.data.len());
         self.most = self.most.max(self.end);
+        self.rests = 0;
     }
 
     pub fn extend(&mut self, mut bytes: &[u8]) {
@@ -113,6 +125,23 @@ mod tests {
             buffer.consume(100);
         }
         assert!(buffer.data.len() <= KEEP);
+    }
+
+    #[test]
+    fn a_large_buffer_is_given_back_when_nothing_comes() {
+        let mut buffer = Buffer::default();
+        buffer.extend(&vec![0; 3 << 20]);
+        for _ in 0..2 * RESTS {
+            buffer.rest();
+        }
+        assert_eq!(buffer.pending().len(), 3 << 20);
+        buffer.consume(3 << 20);
+        assert!(buffer.data.len() > KEEP);
+        buffer.rest();
+        assert!(buffer.data.is_empty());
+        buffer.extend(&[0; 100]);
+        buffer.rest();
+        assert_eq!(buffer.pending().len(), 100);
     }
 
     #[test]

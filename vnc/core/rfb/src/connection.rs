@@ -117,6 +117,11 @@ impl Connection {
         self.buffer.space()
     }
 
+    /// Give back memory that is only needed while much is received; to be called now and then.
+    pub fn rest(&mut self) {
+        self.buffer.rest();
+    }
+
     /// `count` bytes were read into `space`.
     pub fn received(&mut self, count: usize) {
         if !matches!(self.state, State::Failed(_)) {
