@@ -176,6 +176,8 @@ class Remote:
             self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
         if session.frames == self._frame_number:
             self._seen_time = time.monotonic()  # nothing has changed: this is how the world looks now
+            if self._observed == episode:
+                return episode
         elif not self._is_known(session.frame_time, episode) or not self._take_newest(session):
             return None
         return episode if self._is_known(self._frame_time, episode) else None

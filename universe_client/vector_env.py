@@ -222,10 +222,12 @@ class VectorEnv(RemoteCalls):
     def settle(self, mask: Sequence[bool] | None) -> None:
         """In lock-step: wait until the remotes of `mask` have lived their ticks; otherwise come back at once."""
         self._check_ready()
+        if self.config.mode == "realtime":
+            return
         waiting = [
             remote
-            for remote, chosen in zip(self.remotes, [True] * self.n if mask is None else mask, strict=True)
-            if chosen and isinstance(remote, LockstepRemote)
+            for index, remote in enumerate(self.remotes)
+            if isinstance(remote, LockstepRemote) and (mask is None or mask[index])
         ]
         while True:
             self._changed.clear()
