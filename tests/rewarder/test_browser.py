@@ -16,9 +16,9 @@ from rewarder.runtimes.browser import BrowserFailed, BrowserRuntime, on_display
 from rewarder.runtimes.devtools import CallTimeout
 from rewarder.xdisplay import DisplayError, XDisplay
 from tests.integration.processes import Obituary, command_line, descendants
+from tests.support.ticks import TIMEOUT, play
 
 CLICK = "browser.click-test"
-TIMEOUT = 15
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,7 @@ def runtime():
 
 
 def ticks(runtime, enough, seconds=TIMEOUT):
-    deadline = time.monotonic() + seconds
-    seen = [runtime.tick([])]
-    while not enough(seen[-1]):
-        assert time.monotonic() < deadline, f"only {[tick for tick in seen if tick.reward or tick.info]}"
-        time.sleep(1 / runtime.fps)  # its own pace
-        seen.append(runtime.tick([]))
-    return seen
+    return play(runtime, lambda seen: enough(seen[-1]), seconds)
 
 
 def until_done(runtime, seconds=TIMEOUT):

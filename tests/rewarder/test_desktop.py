@@ -13,10 +13,10 @@ from rewarder.runtimes.desktop_tasks import TASKS
 from rewarder.xdisplay import DisplayError, XDisplay
 from tests.integration.processes import descendants
 from tests.support.hand import Hand
+from tests.support.ticks import TIMEOUT, play
 from universe_client import actions
 
 ID = "desktop.CopyFile-v0"
-TIMEOUT = 15
 SEEDS = range(3)
 
 
@@ -41,18 +41,8 @@ def begin(runtime, task, seed=None):
     return runtime.reset(f"desktop.{task}-v0", seed).text
 
 
-def ticks(runtime, enough, seconds=TIMEOUT):
-    deadline = time.monotonic() + seconds
-    seen = [runtime.tick([])]
-    while not enough(seen):
-        assert time.monotonic() < deadline, f"only {[tick for tick in seen if tick.reward or tick.info]}"
-        time.sleep(1 / runtime.fps)  # its own pace
-        seen.append(runtime.tick([]))
-    return seen
-
-
 def until_done(runtime, seconds=TIMEOUT):
-    return ticks(runtime, lambda seen: seen[-1].done, seconds)[-1]
+    return play(runtime, lambda seen: seen[-1].done, seconds)[-1]
 
 
 def assert_solved(runtime):
@@ -101,7 +91,7 @@ def test_a_task_in_the_terminal_is_solved_by_typing(runtime, hand, task, pattern
     assert words, text
     assert not runtime.tick([]).done
     hand.type(command.format(*words.groups()) + "\n")
-    seen = ticks(runtime, lambda seen: seen[-1].done)
+    seen = play(runtime, lambda seen: seen[-1].done)
     assert sum(tick.reward for tick in seen) == pytest.approx(1.0)
     assert seen[-1].info["reason"] == "solved" and not seen[-1].truncated
 
@@ -132,7 +122,7 @@ def test_each_sorted_file_is_rewarded_at_once(runtime, hand):
     rewards = []
     for kind, folder in (("txt", "texts"), ("log", "logs")):
         hand.type(f"mv *.{kind} {folder}\n")
-        rewards.append(total(ticks(runtime, lambda seen: total(seen) > 0.3)))
+        rewards.append(total(play(runtime, lambda seen: total(seen) > 0.3)))
     assert rewards == [pytest.approx(1 / 3)] * 2
 
 
@@ -183,7 +173,7 @@ def test_targets_are_rewarded_as_they_are_clicked(runtime, hand):
     for _ in range(9):
         clicked = time.monotonic()
         hand.click(*middle(runtime, runtime._task._square))
-        assert ticks(runtime, lambda seen: seen[-1].reward)[-1].reward == pytest.approx(0.1)
+        assert play(runtime, lambda seen: seen[-1].reward)[-1].reward == pytest.approx(0.1)
         hits.append(time.monotonic() - clicked)
     hand.click(*middle(runtime, runtime._task._square))
     end = until_done(runtime)
@@ -194,7 +184,7 @@ def test_targets_are_rewarded_as_they_are_clicked(runtime, hand):
 def test_a_target_that_is_not_clicked_goes_without_a_reward(runtime, hand, monkeypatch):
     monkeypatch.setattr(TASKS["desktop.ClickTargets-v0"], "patience", 0.05)
     begin(runtime, "ClickTargets", 4)
-    seen = ticks(runtime, lambda seen: seen[-1].done)
+    seen = play(runtime, lambda seen: seen[-1].done)
     assert sum(tick.reward for tick in seen) == 0 and not seen[-1].truncated
 
 
@@ -244,7 +234,7 @@ def test_a_window_in_the_hand_is_not_there_yet(runtime, hand):
     task, shown = runtime._task, window(runtime, "clock")
     x, y = title_bar(shown)
     hand.hold((x, y), (x + task._x - shown.x, y + task._y - shown.y))
-    ticks(runtime, lambda seen: task.right(window(runtime, "clock")))
+    play(runtime, lambda seen: task.right(window(runtime, "clock")))
     assert not runtime.tick([]).done
     hand.do(actions.move(x + task._x - shown.x, y + task._y - shown.y))
     assert_solved(runtime)
@@ -337,8 +327,8 @@ def test_nothing_is_left_for_the_next_episode(runtime, hand):
     begin(runtime, "CopyFile", 1)
     home = runtime._desk.home
     hand.type("setsid sleep 1000 & setsid xclock -title stray & cd /; touch $HOME/left\n")
-    ticks(runtime, lambda seen: {"Terminal", "stray"} <= {each.title for each in runtime._desk.windows()})
-    ticks(runtime, lambda seen: ["sleep", "1000"] in runtime._desk.commands())
+    play(runtime, lambda seen: {"Terminal", "stray"} <= {each.title for each in runtime._desk.windows()})
+    play(runtime, lambda seen: ["sleep", "1000"] in runtime._desk.commands())
     begin(runtime, "ClickColour", 1)
     assert runtime._desk.windows() == [] and runtime._desk.commands() == []
     assert not home.exists() and list(runtime._desk.home.iterdir()) == []
@@ -356,7 +346,7 @@ def test_a_window_manager_that_was_killed_is_started_again(runtime):
 
 def test_the_pointer_starts_in_the_middle(runtime, hand):
     hand.do(actions.move(3, 3))
-    ticks(runtime, lambda seen: runtime._desk.pointer().x == 3)
+    play(runtime, lambda seen: runtime._desk.pointer().x == 3)
     begin(runtime, "ClickColour", 1)
     assert (runtime._desk.pointer().x, runtime._desk.pointer().y) == (512, 384)
 
@@ -396,7 +386,7 @@ def test_a_lost_display_is_an_error():
         runtime.reset(ID, 1)
         os.kill(runtime._display.pid, signal.SIGKILL)
         with pytest.raises(DisplayError, match="is gone"):
-            ticks(runtime, lambda seen: False)
+            play(runtime, lambda seen: False)
         directory = runtime._desk._directory
         runtime.close()
     assert not directory.exists()
