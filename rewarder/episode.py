@@ -18,7 +18,7 @@ import re
 import threading
 from collections import deque
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -40,7 +40,7 @@ DETAILED_EPISODES = 2
 _ID = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,7}")
 
 
-class EpisodeId(msgspec.Struct, frozen=True, order=True):
+class EpisodeId(msgspec.Struct, frozen=True, order=True, dict=True):
     """An episode's place in its remote's order: numbers compared part by part, `"1.2"` before `"1.10"`."""
 
     parts: tuple[int, ...]
@@ -54,9 +54,13 @@ class EpisodeId(msgspec.Struct, frozen=True, order=True):
         """
         return _parse_id(value if isinstance(value, str) else str(value))
 
-    def __str__(self) -> str:
+    @cached_property
+    def text(self) -> str:
         """The wire form: `7`, `1.2`."""
         return ".".join(map(str, self.parts))
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @lru_cache(maxsize=256)

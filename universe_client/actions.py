@@ -26,9 +26,10 @@ def parse(action: Sequence[object], slot: int) -> list[Event]:
     Raises:
         ConfigError: something in it is no event.
     """
-    if isinstance(action, str | bytes) or not isinstance(action, Sequence):
-        raise ConfigError(f"action of slot {slot}: {action!r} is not a list of events")
-    return [_parse_event(event, slot) for event in action]
+    match action:
+        case [*_]:
+            return [_parse_event(event, slot) for event in action]
+    raise ConfigError(f"action of slot {slot}: {action!r} is not a list of events")
 
 
 def _parse_event(event: object, slot: int) -> Event:

@@ -16,9 +16,6 @@ from universe_client.link import Link, State
 from vnc.events import Event
 from vnc.session import Frame, Session
 
-_ENV_ID, _EPISODE = "env_status.env_id", "env_status.episode_id"
-_LAG = "stats.gauges.diagnostics.lag."
-
 
 @dataclass(slots=True)
 class Slot:
@@ -43,11 +40,10 @@ class Remote:
         self._observer = observer
         self._observed: EpisodeId | None = None  # the episode of the newest observation the agent was given
         self.taken = 0  # how often a frame has been taken into `frame`
-        self._frame: Frame = np.zeros((0, 0, 3), np.uint8)
-        self._frame_number = 0
+        self.frame = np.zeros((0, 0, 3), np.uint8)
         self._frame_time = 0.0  # when it was finished, or later
         self._session: Session | None = None  # the one that `_frame` and `_counted` belong to
-        self._counted = (0, 0, 0, 0)
+        self._counted = (0, 0, 0, 0)  # its updates, bytes, pixels and rects that have been told
         self._cuts = 0  # of the link's, how many have been reported
         self._cut: str | None = None  # why this side ended an endless episode, until that is reported
         self._text: list[Any] = []
@@ -101,6 +97,8 @@ class Remote:
     @frame.setter
     def frame(self, frame: Frame) -> None:
         self._frame = frame
+        self._view = frame.view()  # what is lent
+        self._view.flags.writeable = False
         self._frame_number = -1  # whatever has been taken is not in it
 
     @property
@@ -189,7 +187,7 @@ class Remote:
 
     def _take_newest(self, session: Session) -> bool:
         if self._frame.shape != session.shape:
-            self._frame = np.zeros(session.shape, np.uint8)
+            self.frame = np.zeros(session.shape, np.uint8)
         try:
             self._frame_number = session.take(self._frame)
             self.taken += 1
@@ -199,7 +197,7 @@ class Remote:
         return True
 
     def _observation(self, copy: bool) -> dict[str, Any]:
-        frame = self._frame.copy() if copy else _view(self._frame)
+        frame = self._frame.copy() if copy else self._view
         observation: dict[str, Any] = {"vision": frame, "text": self._text}
         if self._generic is not None:
             observation["generic"] = self._generic
@@ -223,7 +221,7 @@ class Remote:
     def _info(self, popped: Popped, shown: EpisodeId | None) -> dict[str, Any]:
         info = blank()
         info["terminated"] = popped.terminated
-        info[_ENV_ID] = popped.env_id
+        info["env_status.env_id"] = popped.env_id
         info["env_status.env_state"] = popped.env_state
         info["stats.reward.count"] = popped.count
         info["stats.reward.stale"] = popped.stale
@@ -231,9 +229,9 @@ class Remote:
         info["mask.masked.action"] = self._masked_events
         info["reaction_time"] = self._reaction_time
         if popped.episode_id is not None:
-            info[_EPISODE] = str(popped.episode_id)
+            info["env_status.episode_id"] = popped.episode_id.text
         if popped.complete_episode_id is not None:
-            info["env_status.complete.episode_id"] = str(popped.complete_episode_id)
+            info["env_status.complete.episode_id"] = popped.complete_episode_id.text
             info["env_status.complete.env_state"] = popped.complete_env_state
             info["env_status.skipped_episodes"] = popped.skipped_episodes
         if shown is None:
@@ -254,9 +252,10 @@ class Remote:
         return str(state)
 
     def _add_traffic(self, info: dict[str, Any]) -> None:
-        if self._session is None:
+        session = self._session
+        if session is None or session.frames == self._counted[0]:  # a frame is an update that carried pixels
             return
-        stats = self._session.stats
+        stats = session.stats
         now = stats.updates, stats.bytes, stats.pixels, stats.rectangles
         then, self._counted = self._counted, now
         info["stats.vnc.updates.n"] = now[0] - then[0]
@@ -267,23 +266,19 @@ class Remote:
     def _add_lags(self, info: dict[str, Any], popped: Popped, shown: EpisodeId | None) -> None:
         """Half a round trip stands for each way; a remote without a rewarder has none measured: 0."""
         rewarder = self.link.rewarder
-        rtt = rewarder.clock.rtt if rewarder is not None else None
+        clock = None if rewarder is None else rewarder.clock
+        rtt = None if clock is None else clock.rtt
         way = (rtt or 0.0) / 2
         if self._reaction_time is not None and self._send_time is not None:
             info["reaction_time"] = self._reaction_time + self._send_time + 2 * way
-            info[_LAG + "action"] = self._send_time + way
+            info["stats.gauges.diagnostics.lag.action"] = self._send_time + way
         if shown is not None:
-            info[_LAG + "observation"] = time.monotonic() - self._seen_time + way
-        if rewarder is None or rtt is None:
+            info["stats.gauges.diagnostics.lag.observation"] = time.monotonic() - self._seen_time + way
+        if clock is None or rtt is None:
             return
         info["stats.gauges.diagnostics.rtt"] = rtt
-        info["stats.gauges.diagnostics.clock_skew"] = rewarder.clock.skew
-        if popped.sent_at is not None and popped.received_at is not None:
-            info[_LAG + "rewarder_message"] = rewarder.clock.lag(popped.sent_at, popped.received_at)
-            info[_LAG + "reward"] = rewarder.clock.lag(popped.sent_at, time.monotonic())
-
-
-def _view(frame: Frame) -> Frame:
-    view = frame.view()
-    view.flags.writeable = False
-    return view
+        info["stats.gauges.diagnostics.clock_skew"] = clock.skew
+        sent, received = popped.sent_at, popped.received_at
+        if sent is not None and received is not None:
+            info["stats.gauges.diagnostics.lag.rewarder_message"] = clock.lag(sent, received)
+            info["stats.gauges.diagnostics.lag.reward"] = clock.lag(sent, time.monotonic())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.support.agent import PRESS, failed, is_done, one_step, running, until, wait_until
+from dataclasses import astuple
+
+from tests.support.agent import PRESS, Step, failed, is_done, one_step, running, until, wait_until
 from universe_client.info import SCHEMA
 
 
@@ -54,15 +56,22 @@ def test_latencies_are_seconds_and_known_once_there_is_something_to_measure(scri
     assert one_step(env).info["reaction_time"] is None
 
 
-def test_framebuffer_traffic_is_counted_since_the_last_step(scripted, playing):
+def test_what_the_steps_tell_of_framebuffer_traffic_adds_up(scripted, open_env):
     remote = scripted()
-    env = playing(remote)
+    env = open_env(remote)
+    env.reset()
+    seen = until(env, running)
     remote.paint(200)
-    seen = until(env, lambda step: step.observation is not None and step.pixel == 200)
-    pixels = sum(step.info["stats.vnc.updates.pixels"] for step in seen)
-    assert pixels >= 24 * 16
-    assert sum(step.info["stats.vnc.updates.n"] for step in seen) >= 1
-    assert sum(step.info["stats.vnc.updates.bytes"] for step in seen) > 0
-    total = env.remotes[0].link.session.stats.updates
-    later = one_step(env)
-    assert later.info["stats.vnc.updates.n"] <= env.remotes[0].link.session.stats.updates - total + 1
+    seen += until(env, lambda step: running(step) and step.pixel == 200)
+    session = env.remotes[0].link.session
+
+    def adds_up(step: Step) -> bool:
+        """Whether the steps so far have told all that has come, once."""
+        seen.append(step)
+        infos = [step.info for step in seen]
+        names = [f"stats.vnc.updates.{name}" for name in ("n", "rectangles", "pixels", "bytes")]
+        return tuple(sum(info[name] for info in infos) for name in names) == astuple(session.stats)
+
+    until(env, adds_up)
+    assert session.stats.updates >= 2
+    assert session.stats.pixels >= 2 * 24 * 16
