@@ -18,8 +18,8 @@ from websockets.asyncio.connection import broadcast
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from rewarder.auth import authorization, wire_logger
+from rewarder.buffer import RewardBuffer
 from rewarder.clock import ClockSync
-from rewarder.episode import RewardBuffer
 from rewarder.errors import (
     BUSY,
     CRASHED,

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from rewarder.buffer import RewardBuffer
 from rewarder.clock import ClockSync
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.errors import ProtocolError, ResetRejected
 from rewarder.messages import (
     Action,

@@ -19,8 +19,9 @@ import threading
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 
+from rewarder.buffer import RewardBuffer
 from rewarder.client import RewarderClient
-from rewarder.episode import EpisodeId, Popped, RewardBuffer
+from rewarder.episode import EpisodeId, Popped
 from rewarder.errors import RewarderError
 from rewarder.messages import Call, Envelope
 from rewarder.offer import LOCKSTEP, OBSERVATION

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from rewarder.buffer import RewardBuffer
 from rewarder.client import RewarderAddress, RewarderClient
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.messages import Envelope
 from rewarder.server import ResetRequest, RewarderServer
 

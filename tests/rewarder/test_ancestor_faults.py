@@ -13,7 +13,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from rewarder import auth
 from rewarder.auth import Authenticator, authorization
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.buffer import RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.messages import decode
 from rewarder.protocol import ClientSession, ServerSession
 

@@ -7,8 +7,9 @@ import logging
 import pytest
 
 from rewarder.auth import authorization
+from rewarder.buffer import RewardBuffer
 from rewarder.client import BURST, RewarderAddress, RewarderTimeouts
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.errors import AuthError
 from rewarder.version import VERSION
 

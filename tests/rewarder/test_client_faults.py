@@ -14,8 +14,9 @@ from http import HTTPStatus
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
+from rewarder.buffer import RewardBuffer
 from rewarder.client import BURST, RewarderAddress, RewarderClient, RewarderTimeouts
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.errors import AuthError, ConnectError, ControllerBusy, PeerLost, ProtocolError, RewarderError
 
 EPISODE = EpisodeId((1,))

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.buffer import RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.protocol import ClientSession
 
 Id = tuple[int, int]

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from rewarder.episode import EpisodeId, RewardBuffer
+from rewarder.buffer import RewardBuffer
+from rewarder.episode import EpisodeId
 from rewarder.errors import ProtocolError
 from rewarder.messages import Describe, Reward, Text
 from rewarder.protocol import (

@@ -6,7 +6,8 @@ import tracemalloc
 
 import pytest
 
-from rewarder.episode import ENDED_EPISODES, HELD_BYTES, EpisodeId, RewardBuffer
+from rewarder.buffer import ENDED_EPISODES, RewardBuffer
+from rewarder.episode import HELD_BYTES, EpisodeId
 
 
 def eid(value: int) -> EpisodeId:
