@@ -32,9 +32,9 @@ lint: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The Rust core. It needs cargo, a C compiler and cmake (for zlib-ng).
+# The Rust core. It needs cargo, and a C compiler to link.
 test-rust:
-	cd vnc/core && cargo test --quiet --locked -p jpeg -p pixels -p rfb
+	cd vnc/core && cargo test --quiet --locked -p inflate -p jpeg -p pixels -p rfb
 
 lint-rust: .venv/.dev
 	cd vnc/core && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings

@@ -11,33 +11,30 @@ use zune_jpeg::JpegDecoder;
 use crate::error::Reason;
 use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::Rect;
-use crate::inflate::Scratch;
 
 #[derive(Default)]
-pub(super) struct Jpeg(Decoder);
+pub(super) struct Jpeg {
+    decoder: Decoder,
+    /// What the other decoder draws on; kept, so that its pages are touched once.
+    pixels: Vec<u8>,
+}
 
 impl Jpeg {
     /// Draw a JPEG that must have exactly the rect's size.
-    pub fn draw(
-        &mut self,
-        data: &[u8],
-        rect: Rect,
-        screen: &mut Framebuffer,
-        scratch: &mut Scratch,
-    ) -> Result<(), Reason> {
+    pub fn draw(&mut self, data: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Reason> {
         let mut window = screen.window(rect)?;
         let (width, height) = (window.width, window.height);
         let (pixels, stride) = window.raw_parts();
-        match self.0.decode(data, &mut Target { pixels, stride, width, height }) {
+        match self.decoder.decode(data, &mut Target { pixels, stride, width, height }) {
             Ok(()) => Ok(()),
-            Err(jpeg::Error::Unsupported) => draw_any(data, &mut window, scratch),
+            Err(jpeg::Error::Unsupported) => draw_any(data, &mut window, &mut self.pixels),
             Err(jpeg::Error::Broken(what)) => Err(Reason::Jpeg(what.into())),
             Err(jpeg::Error::Size(width, height)) => Err(Reason::JpegSize(width, height)),
         }
     }
 }
 
-fn draw_any(data: &[u8], window: &mut Window<'_>, scratch: &mut Scratch) -> Result<(), Reason> {
+fn draw_any(data: &[u8], window: &mut Window<'_>, kept: &mut Vec<u8>) -> Result<(), Reason> {
     let (width, height) = (window.width, window.height);
     let options = DecoderOptions::default()
         .jpeg_set_out_colorspace(ColorSpace::RGB)
@@ -50,7 +47,11 @@ fn draw_any(data: &[u8], window: &mut Window<'_>, scratch: &mut Scratch) -> Resu
         Some(size) if size == (width, height) => {}
         size => return Err(size.map_or(Reason::JpegSize(0, 0), |(w, h)| Reason::JpegSize(w, h))),
     }
-    let pixels = scratch.sized(width * height * 3);
+    let size = width * height * 3;
+    if kept.len() < size {
+        kept.resize(size, 0);
+    }
+    let pixels = &mut kept[..size];
     decoder.decode_into(pixels).map_err(broken)?;
     for (source, row) in pixels.chunks_exact((width * 3).max(1)).zip(window.all_rows()) {
         row.copy_from_slice(source);
@@ -68,7 +69,7 @@ mod tests {
     #[test]
     fn a_jpeg_of_the_rects_size_is_drawn() {
         let mut screen = Framebuffer::new(20, 20, 0);
-        Jpeg::default().draw(SOLID, Rect::new(4, 4, 16, 16), &mut screen, &mut Scratch::default()).unwrap();
+        Jpeg::default().draw(SOLID, Rect::new(4, 4, 16, 16), &mut screen).unwrap();
         let corner = &screen.pixels()[(19 * 20 + 19) * 3..];
         assert!(corner.iter().zip([200, 40, 90]).all(|(&got, want)| got.abs_diff(want) <= 2), "{corner:?}");
         assert_eq!(screen.pixels()[0], 0);
@@ -79,18 +80,10 @@ mod tests {
         let mut screen = Framebuffer::new(20, 20, 0);
         for (width, height) in [(15, 16), (16, 15), (17, 16), (16, 17), (0, 0)] {
             let rect = Rect::new(0, 0, width, height);
-            assert!(
-                Jpeg::default().draw(SOLID, rect, &mut screen, &mut Scratch::default()).is_err(),
-                "{rect}"
-            );
+            assert!(Jpeg::default().draw(SOLID, rect, &mut screen).is_err(), "{rect}");
         }
         for cut in [0, 1, 2, 20, SOLID.len() / 2] {
-            let result = Jpeg::default().draw(
-                &SOLID[..cut],
-                Rect::new(0, 0, 16, 16),
-                &mut screen,
-                &mut Scratch::default(),
-            );
+            let result = Jpeg::default().draw(&SOLID[..cut], Rect::new(0, 0, 16, 16), &mut screen);
             assert!(
                 matches!(result, Err(Reason::Jpeg(_) | Reason::JpegSize(..))),
                 "cut at {cut}: {result:?}"
@@ -104,7 +97,7 @@ mod tests {
         let expected = include_bytes!("../../../jpeg/tests/vectors/halved.rgb");
         let mut screen = Framebuffer::new(30, 21, 0);
         let rect = Rect::new(3, 0, 27, 21);
-        Jpeg::default().draw(halved, rect, &mut screen, &mut Scratch::default()).unwrap();
+        Jpeg::default().draw(halved, rect, &mut screen).unwrap();
         for (row, expected) in screen.pixels().chunks(90).zip(expected.chunks(81)) {
             assert!(row[9..].iter().zip(expected).all(|(&a, &b)| a.abs_diff(b) <= 24));
         }

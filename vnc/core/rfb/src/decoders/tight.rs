@@ -16,14 +16,13 @@ use super::{Decoder, Progress, Scan, jpeg, sized};
 use crate::error::{Fault, Reason};
 use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::Rect;
-use crate::inflate::{Inflater, Scratch};
+use crate::inflate::Inflater;
 use crate::limits::Limits;
 use crate::wire::Bytes;
 
 #[derive(Default)]
 pub(super) struct Tight {
     streams: [Inflater; 4],
-    scratch: Scratch,
     jpeg: jpeg::Jpeg,
 }
 
@@ -77,7 +76,7 @@ impl Decoder for Tight {
         }
         let data = &payload[header.start..];
         let result = match header.kind {
-            Kind::Jpeg => self.jpeg.draw(data, rect, screen, &mut self.scratch),
+            Kind::Jpeg => self.jpeg.draw(data, rect, screen),
             Kind::Fill => screen.window(rect).map(|mut window| {
                 window.fill(window.tile(), [data[0], data[1], data[2]]);
             }),
@@ -95,7 +94,7 @@ impl Tight {
         if size < MIN_TO_COMPRESS {
             return Ok(data);
         }
-        self.streams[stream].exact(data, size, &mut self.scratch)
+        self.streams[stream].exact(data, size)
     }
 }
 

@@ -9,13 +9,12 @@ use super::{Decoder, Progress, Scan, announced, raw};
 use crate::error::Fault;
 use crate::framebuffer::Framebuffer;
 use crate::geometry::Rect;
-use crate::inflate::{Inflater, Scratch};
+use crate::inflate::Inflater;
 use crate::wire::Bytes;
 
 #[derive(Default)]
 pub(super) struct Zlib {
     stream: Inflater,
-    scratch: Scratch,
 }
 
 const HEADER: usize = 4 /* length */;
@@ -29,10 +28,8 @@ impl Decoder for Zlib {
     }
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
-        let pixels = self
-            .stream
-            .exact(&payload[HEADER..], rect.area() * 4, &mut self.scratch)
-            .map_err(|reason| reason.at(HEADER))?;
+        let pixels =
+            self.stream.exact(&payload[HEADER..], rect.area() * 4).map_err(|reason| reason.at(HEADER))?;
         raw::draw(pixels, rect, screen)
     }
 }

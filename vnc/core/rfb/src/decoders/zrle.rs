@@ -18,7 +18,7 @@ use crate::brush::{Brush, Dab};
 use crate::error::{Fault, Reason};
 use crate::framebuffer::{Framebuffer, Window};
 use crate::geometry::{Rect, Tile};
-use crate::inflate::{Inflater, Scratch};
+use crate::inflate::Inflater;
 use crate::wire::Bytes;
 
 const HEADER: usize = 4 /* length */;
@@ -30,7 +30,6 @@ const STROKE: usize = 48;
 #[derive(Default)]
 pub(super) struct Zrle {
     stream: Inflater,
-    scratch: Scratch,
     runs: Runs,
 }
 
@@ -52,10 +51,8 @@ impl Decoder for Zrle {
     }
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
-        let inflated = self
-            .stream
-            .at_most(&payload[HEADER..], largest(rect), &mut self.scratch)
-            .map_err(|reason| reason.at(HEADER))?;
+        let inflated =
+            self.stream.at_most(&payload[HEADER..], largest(rect)).map_err(|reason| reason.at(HEADER))?;
         let mut window = screen.window(rect).map_err(|reason| reason.at(0))?;
         let mut bytes = Bytes::new(inflated);
         for tile in rect.tiles(SIDE) {

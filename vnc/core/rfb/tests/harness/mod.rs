@@ -10,7 +10,7 @@ use rfb::{Config, Connection, Credentials, Event, Limits, Tls, encodings};
 /// No bytes a server sends may make a connection with `limits()` hold more than this.
 ///
 /// A screen of 256x256 (192 KiB) and its coverage, one update (5 MiB at most, the buffer doubles), a cursor,
-/// the scratch of the decoders. zlib-ng's windows, 7 of fixed size, come from malloc and do not show here.
+/// the zlib streams, 7 of them, with 192 KiB and a rect behind each.
 pub const MOST_HELD: usize = 16 << 20;
 
 /// Counts the bytes that this thread holds.

@@ -1,0 +1,197 @@
+//! Literals and matches (RFC 1951 3.2.3): where the time goes.
+
+use crate::Error;
+use crate::bits::Bits;
+use crate::codes::Codes;
+use crate::table::Entry;
+use crate::window::Room;
+
+/// Why the symbols stopped.
+pub enum Stop {
+    /// The block ends.
+    End,
+    /// There is no room for more.
+    Full,
+    /// There are no bits for more.
+    Starved,
+}
+
+/// Inflate symbols until something stops it.
+pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, room: Room<'_>) -> Result<Stop, Error> {
+    let Room { bytes, at: place, end } = room;
+    let mut at = *place;
+    let stop = match many(codes, bits, bytes, &mut at, end) {
+        Ok(Stop::Starved) => last(codes, bits, bytes, &mut at, end),
+        stop => stop,
+    };
+    *place = at;
+    stop
+}
+
+/// While there is plenty of input.
+///
+/// What comes next is looked up before the present symbol is written, so that the processor need not wait for it.
+fn many(
+    codes: &Codes,
+    input: &mut Bits<'_>,
+    out: &mut [u8],
+    place: &mut usize,
+    end: usize,
+) -> Result<Stop, Error> {
+    let mut bits = input.clone();
+    let mut at = *place;
+    bits.refill();
+    let mut entry = codes.symbols.look_up(bits.word());
+    let stop = loop {
+        if !bits.wide() {
+            break Ok(Stop::Starved);
+        }
+        if at > end {
+            break Ok(Stop::Full);
+        }
+        bits.refill_wide();
+        // Four codes of at most eleven bits are there for sure, and eleven bits more.
+        if entry.is_literal() {
+            entry = put(codes, out, &mut at, &mut bits, entry);
+            if entry.is_literal() {
+                entry = put(codes, out, &mut at, &mut bits, entry);
+                if entry.is_literal() {
+                    entry = put(codes, out, &mut at, &mut bits, entry);
+                    if entry.is_literal() {
+                        entry = put(codes, out, &mut at, &mut bits, entry);
+                        continue;
+                    }
+                }
+            }
+        }
+        if entry.is_special() {
+            entry = codes.symbols.follow(entry, bits.word());
+            if entry.is_literal() {
+                entry = put(codes, out, &mut at, &mut bits, entry);
+                continue;
+            }
+            if entry.is_special() {
+                bits.skip(entry.bits());
+                break if entry.is_end() { Ok(Stop::End) } else { Err(Error::Corrupt) };
+            }
+        }
+        let length = entry.with_extra(bits.word());
+        bits.skip(entry.bits());
+        bits.refill_wide();
+        let mut way = codes.distances.look_up(bits.word());
+        if way.is_special() {
+            way = codes.distances.follow(way, bits.word());
+        }
+        let distance = way.with_extra(bits.word());
+        bits.skip(way.bits());
+        if way.is_special() || distance > at {
+            break Err(Error::Corrupt);
+        }
+        entry = codes.symbols.look_up(bits.word());
+        repeat(out, at, distance, length);
+        at += length;
+    };
+    *input = bits;
+    *place = at;
+    stop
+}
+
+/// Write a literal and look up what follows.
+#[inline(always)]
+fn put(codes: &Codes, out: &mut [u8], at: &mut usize, bits: &mut Bits<'_>, entry: Entry) -> Entry {
+    bits.skip(entry.bits());
+    out[*at] = entry.byte();
+    *at += 1;
+    codes.symbols.look_up(bits.word())
+}
+
+/// Near the end of the input: one symbol after the other, each only when all of it is there.
+fn last(
+    codes: &Codes,
+    bits: &mut Bits<'_>,
+    out: &mut [u8],
+    at: &mut usize,
+    end: usize,
+) -> Result<Stop, Error> {
+    while *at <= end {
+        let mut ahead = bits.clone();
+        ahead.refill();
+        let entry = codes.symbols.follow(codes.symbols.look_up(ahead.word()), ahead.word());
+        let word = ahead.word();
+        if ahead.take(entry.bits() & 63).is_none() {
+            return Ok(Stop::Starved);
+        }
+        if entry.is_literal() {
+            out[*at] = entry.byte();
+            *at += 1;
+        } else if entry.is_end() {
+            *bits = ahead;
+            return Ok(Stop::End);
+        } else if entry.is_special() {
+            return Err(Error::Corrupt);
+        } else {
+            ahead.refill();
+            let length = entry.with_extra(word);
+            let word = ahead.word();
+            let entry = codes.distances.follow(codes.distances.look_up(word), word);
+            if ahead.take(entry.bits() & 63).is_none() {
+                return Ok(Stop::Starved);
+            }
+            let distance = entry.with_extra(word);
+            if entry.is_special() || distance > *at {
+                return Err(Error::Corrupt);
+            }
+            repeat(out, *at, distance, length);
+            *at += length;
+        }
+        *bits = ahead;
+    }
+    Ok(Stop::Full)
+}
+
+/// Copy `length` bytes from `distance` before `at`, and some more behind them.
+#[inline(always)]
+fn repeat(out: &mut [u8], at: usize, distance: usize, length: usize) {
+    match distance {
+        32.. => copy::<32>(out, at, distance, length),
+        16.. => copy::<16>(out, at, distance, length),
+        8.. => copy::<8>(out, at, distance, length),
+        _ => repeat_near(out, at, distance, length),
+    }
+}
+
+#[inline(always)]
+fn copy<const SIZE: usize>(out: &mut [u8], at: usize, distance: usize, length: usize) {
+    let (mut from, mut to) = (at - distance, at);
+    loop {
+        out.copy_within(from..from + SIZE, to);
+        (from, to) = (from + SIZE, to + SIZE);
+        if to >= at + length {
+            return;
+        }
+    }
+}
+
+/// The same for fewer than eight bytes, which overlap what is written.
+#[inline(always)]
+fn repeat_near(out: &mut [u8], at: usize, distance: usize, length: usize) {
+    const STEPS: [u8; 8] = [8, 8, 8, 6, 8, 5, 6, 7];
+    let Some(&eight) = out.get(at - distance..).and_then(|out| out.first_chunk()) else { return };
+    let bits = 8 * distance as u32;
+    let mut word = u64::from_le_bytes(eight) & !(u64::MAX.wrapping_shl(bits));
+    word |= word.wrapping_shl(bits);
+    if distance < 4 {
+        word |= word.wrapping_shl(2 * bits);
+        if distance == 1 {
+            word |= word << 32;
+        }
+    }
+    let step = usize::from(STEPS[distance & 7]);
+    let mut to = at;
+    while to < at + length {
+        if let Some(room) = out.get_mut(to..).and_then(|out| out.first_chunk_mut()) {
+            *room = word.to_le_bytes();
+        }
+        to += step;
+    }
+}
