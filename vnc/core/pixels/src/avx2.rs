@@ -7,8 +7,9 @@ use core::arch::x86_64::{
     _mm256_shuffle_epi8,
 };
 
-use crate::plain;
-use crate::tile::Tile;
+use crate::tile::{Canvas, Subrects};
+use crate::words::{self, Words};
+use crate::{Rgb, plain};
 
 #[target_feature(enable = "avx2")]
 pub fn drop_padding<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
@@ -28,9 +29,24 @@ fn drop_padding_of(source: &[u8], row: &mut [u8]) {
     plain::drop_padding(&source[done * 32..], &mut row[done * 24..]);
 }
 
+/// See `TileWriter::draw`.
+#[target_feature(enable = "avx2")]
+pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) -> Result<(), usize> {
+    let mut tile = words::filled(background);
+    words::paint(&mut tile, subrects, canvas)?;
+    show(&tile, canvas.rows());
+    Ok(())
+}
+
+/// See `TileWriter::copy`.
+#[target_feature(enable = "avx2")]
+pub fn copy(pixels: &[u8], canvas: &mut Canvas<'_>) {
+    drop_padding(pixels.chunks_exact(4 * canvas.width()).zip(canvas.rows()));
+}
+
 /// Rows of sixteen words to rows of at most as many pixels.
 #[target_feature(enable = "avx2")]
-pub fn show<'a>(tile: &Tile, rows: impl Iterator<Item = &'a mut [u8]>) {
+fn show<'a>(tile: &Words, rows: impl Iterator<Item = &'a mut [u8]>) {
     for (words, row) in tile.iter().zip(rows) {
         let (halves, _) = words.as_chunks::<8>();
         if let Some(whole) = row.first_chunk_mut::<48>() {

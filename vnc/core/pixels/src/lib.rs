@@ -11,9 +11,10 @@ mod plain;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod vbmi;
+mod words;
 
 pub use palette::{Depth, Palette};
-pub use tile::{Piece, draw_tile};
+pub use tile::{Canvas, Subrects, TileWriter};
 
 /// One colour as it lies in a framebuffer.
 pub type Rgb = [u8; 3];

@@ -1,7 +1,9 @@
 //! The loops for every processor.
 
+use crate::Rgb;
 use crate::palette::{Depth, Palette};
-use crate::tile::Tile;
+use crate::tile::{Canvas, Subrects};
+use crate::words::{self, Words};
 
 /// Four pixels held in the low 24 bits of four words, as 12 bytes.
 #[inline(always)]
@@ -27,8 +29,23 @@ pub fn drop_padding(source: &[u8], row: &mut [u8]) {
     }
 }
 
+/// See `TileWriter::draw`.
+pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) -> Result<(), usize> {
+    let mut tile = words::filled(background);
+    words::paint(&mut tile, subrects, canvas)?;
+    show(&tile, canvas.rows());
+    Ok(())
+}
+
+/// See `TileWriter::copy`.
+pub fn copy(pixels: &[u8], canvas: &mut Canvas<'_>) {
+    for (source, row) in pixels.chunks_exact(4 * canvas.width()).zip(canvas.rows()) {
+        drop_padding(source, row);
+    }
+}
+
 /// Rows of sixteen words to rows of at most as many pixels.
-pub fn show<'a>(tile: &Tile, rows: impl Iterator<Item = &'a mut [u8]>) {
+fn show<'a>(tile: &Words, rows: impl Iterator<Item = &'a mut [u8]>) {
     for (words, row) in tile.iter().zip(rows) {
         let bytes = words.map(u32::to_le_bytes);
         drop_padding(bytes.as_flattened(), row);

@@ -1,5 +1,7 @@
-//! Palettes on processors with AVX-512 VBMI (Intel since 2019, AMD since 2022): 64 pixels at a time.
+//! For processors with AVX-512 VBMI (Intel since 2019, AMD since 2022): palettes, 64 pixels at a time, and tiles.
 #![allow(unsafe_code, reason = "intrinsics that load and store where no slice is checked")]
+
+pub mod tile;
 
 use core::arch::x86_64::{
     __m512i, _mm_storeu_si128, _mm512_and_si512, _mm512_castsi512_si256, _mm512_cvtepi32_epi8,
@@ -19,6 +21,7 @@ const LANES: usize = 64;
 pub fn available() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vbmi")
 }
 

@@ -1,6 +1,6 @@
 //! The screen: contiguous RGB, three bytes a pixel, and which parts changed in which frame.
 
-use pixels::Rgb;
+use pixels::{Canvas, Rgb};
 
 use crate::brush::Brush;
 use crate::coverage::Coverage;
@@ -200,6 +200,13 @@ impl Window<'_> {
             .chunks_mut(self.stride.max(1))
             .take(count)
             .map(move |row| &mut row[..tile.width * 3])
+    }
+
+    /// A tile's part of the window; it was cut from this rect, so it lies inside.
+    #[inline]
+    pub fn canvas(&mut self, tile: Tile) -> Canvas<'_> {
+        let pixels = &mut self.pixels[tile.y * self.stride + tile.x * 3..];
+        Canvas::new(pixels, self.stride, tile.width, tile.height)
     }
 
     /// All rows.

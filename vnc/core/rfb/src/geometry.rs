@@ -35,17 +35,15 @@ impl Rect {
             && self.y as u32 + self.height as u32 <= height as u32
     }
 
-    /// Tiles of at most `side` pixels, left to right and top to bottom, relative to the rect.
-    pub(crate) fn tiles(self, side: usize) -> impl Iterator<Item = Tile> {
+    /// Tiles of at most `side` pixels, left to right and top to bottom, relative to the rect, from number `first` on.
+    #[inline]
+    pub(crate) const fn tiles(self, side: usize, first: usize) -> Tiles {
         let (width, height) = (self.width as usize, self.height as usize);
-        (0..height).step_by(side).flat_map(move |y| {
-            (0..width).step_by(side).map(move |x| Tile {
-                x,
-                y,
-                width: side.min(width - x),
-                height: side.min(height - y),
-            })
-        })
+        let columns = width.div_ceil(side);
+        if columns == 0 {
+            return Tiles { side, width, height, x: 0, y: height };
+        }
+        Tiles { side, width, height, x: first % columns * side, y: first / columns * side }
     }
 }
 
@@ -62,6 +60,33 @@ pub(crate) struct Tile {
     pub y: usize,
     pub width: usize,
     pub height: usize,
+}
+
+/// The tiles of a rect.
+pub(crate) struct Tiles {
+    side: usize,
+    width: usize,
+    height: usize,
+    /// Where the next one begins.
+    x: usize,
+    y: usize,
+}
+
+impl Iterator for Tiles {
+    type Item = Tile;
+
+    #[inline]
+    fn next(&mut self) -> Option<Tile> {
+        let Self { side, width, height, x, y } = *self;
+        if y >= height {
+            return None;
+        }
+        self.x += side;
+        if self.x >= width {
+            (self.x, self.y) = (0, y + side);
+        }
+        Some(Tile { x, y, width: side.min(width - x), height: side.min(height - y) })
+    }
 }
 
 impl Tile {
@@ -84,9 +109,13 @@ mod tests {
 
     #[test]
     fn tiles_at_the_edges_are_cut() {
-        let tiles: Vec<_> = Rect::new(9, 9, 20, 17).tiles(16).collect();
+        let tiles: Vec<_> = Rect::new(9, 9, 20, 17).tiles(16, 0).collect();
         assert_eq!(tiles.len(), 4);
         assert_eq!(tiles[3], Tile { x: 16, y: 16, width: 4, height: 1 });
-        assert_eq!(Rect::new(0, 0, 0, 17).tiles(16).count(), 0);
+        for number in 0..5 {
+            assert_eq!(Rect::new(9, 9, 20, 17).tiles(16, number).collect::<Vec<_>>(), tiles[number.min(4)..]);
+            assert_eq!(Rect::new(0, 0, 0, 17).tiles(16, number).count(), 0);
+            assert_eq!(Rect::new(0, 0, 17, 0).tiles(16, number).count(), 0);
+        }
     }
 }

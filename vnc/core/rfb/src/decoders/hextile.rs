@@ -9,7 +9,7 @@
 //! | each: 4 pixel (if flag 16), 1 x<<4|y, 1 (width-1)<<4|(height-1)                    |
 //! ```
 
-use pixels::{Piece, Rgb, draw_tile, drop_padding};
+use pixels::{Rgb, Subrects, TileWriter};
 
 use super::{Decoder, Progress, Scan};
 use crate::error::{Fault, Reason};
@@ -28,7 +28,7 @@ const COLOURED: u8 = 16;
 
 impl Decoder for Hextile {
     fn scan(&self, bytes: &[u8], rect: Rect, progress: &mut Progress) -> Result<Scan, Fault> {
-        for tile in rect.tiles(SIDE).skip(progress.tile) {
+        for tile in rect.tiles(SIDE, progress.tile) {
             let start = progress.offset;
             let Some(length) = bytes.get(start..).and_then(|rest| tile_length(rest, tile)) else {
                 return Ok(Scan::More(bytes.len().max(start) + 1));
@@ -41,12 +41,13 @@ impl Decoder for Hextile {
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
         let mut painter = Painter {
+            writer: TileWriter::default(),
             window: screen.window(rect).map_err(|reason| reason.at(0))?,
             bytes: Bytes::new(payload),
             background: [0; 3],
             foreground: [0; 3],
         };
-        for tile in rect.tiles(SIDE) {
+        for tile in rect.tiles(SIDE, 0) {
             let at = painter.bytes.offset();
             painter.tile(tile).ok_or(Reason::Short(at + 1, payload.len()).at(at))??;
         }
@@ -75,6 +76,7 @@ fn tile_length(bytes: &[u8], tile: Tile) -> Option<usize> {
 }
 
 struct Painter<'a, 'b> {
+    writer: TileWriter,
     window: Window<'a>,
     bytes: Bytes<'b>,
     /// Both colours carry over from tile to tile (RFC 6143 7.7.4).
@@ -88,7 +90,7 @@ impl Painter<'_, '_> {
         let flags = self.bytes.u8()?;
         if flags & RAW != 0 {
             let pixels = self.bytes.take(tile.area() * 4)?;
-            drop_padding(pixels.chunks_exact(tile.width * 4).zip(self.window.rows(tile)));
+            self.writer.copy(pixels, self.window.canvas(tile));
             return Some(Ok(()));
         }
         if flags & BACKGROUND != 0 {
@@ -98,43 +100,16 @@ impl Painter<'_, '_> {
             self.foreground = self.bytes.pixel()?;
         }
         let count = if flags & SUBRECTS == 0 { 0 } else { usize::from(self.bytes.u8()?) };
-        if flags & COLOURED != 0 {
-            self.pieces::<6>(tile, count, |&[r, g, b, _, place, size]| piece(place, size, [r, g, b]))
+        let size = if flags & COLOURED != 0 { 6 } else { 2 };
+        let bytes = self.bytes.take(size * count)?;
+        let subrects = if flags & COLOURED != 0 {
+            Subrects::Coloured(bytes.as_chunks().0)
         } else {
-            let colour = self.foreground;
-            self.pieces::<2>(tile, count, |&[place, size]| piece(place, size, colour))
-        }
+            Subrects::Plain(self.foreground, bytes.as_chunks().0)
+        };
+        let drawn = self.writer.draw(self.background, subrects, self.window.canvas(tile));
+        Some(drawn.map_err(|first| Reason::SubrectOutside.at(self.bytes.offset() - size * (count - first))))
     }
-
-    /// Draw a tile of background and subrects, each of them `SIZE` bytes.
-    fn pieces<const SIZE: usize>(
-        &mut self,
-        tile: Tile,
-        count: usize,
-        piece: impl Fn(&[u8; SIZE]) -> Piece,
-    ) -> Option<Result<(), Fault>> {
-        let (subrects, _) = self.bytes.take(SIZE * count)?.as_chunks::<SIZE>();
-        let (mut right, mut bottom) = (0, 0);
-        let pieces = subrects.iter().map(&piece).inspect(|piece| {
-            right = right.max(piece.x + piece.width);
-            bottom = bottom.max(piece.y + piece.height);
-        });
-        draw_tile(self.background, pieces, self.window.rows(tile));
-        if right > tile.width || bottom > tile.height {
-            let outside =
-                |piece: Piece| piece.x + piece.width > tile.width || piece.y + piece.height > tile.height;
-            let first = subrects.iter().map(piece).position(outside).unwrap_or_default();
-            return Some(Err(Reason::SubrectOutside.at(self.bytes.offset() - SIZE * (count - first))));
-        }
-        Some(Ok(()))
-    }
-}
-
-#[inline]
-fn piece(place: u8, size: u8, colour: Rgb) -> Piece {
-    let high = |byte: u8| usize::from(byte >> 4);
-    let low = |byte: u8| usize::from(byte & 15);
-    Piece { x: high(place), y: low(place), width: high(size) + 1, height: low(size) + 1, colour }
 }
 
 #[cfg(test)]

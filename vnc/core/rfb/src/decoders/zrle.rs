@@ -55,7 +55,7 @@ impl Decoder for Zrle {
             self.stream.at_most(&payload[HEADER..], largest(rect)).map_err(|reason| reason.at(HEADER))?;
         let mut window = screen.window(rect).map_err(|reason| reason.at(0))?;
         let mut bytes = Bytes::new(inflated);
-        for tile in rect.tiles(SIDE) {
+        for tile in rect.tiles(SIDE, 0) {
             let short = Reason::Short(inflated.len() + 1, inflated.len());
             let drawn = draw_tile(&mut bytes, tile, &mut window, &mut self.runs);
             drawn.ok_or(short).flatten().map_err(|reason| reason.at(bytes.offset()))?;
