@@ -49,11 +49,13 @@ impl<'a> Canvas<'a> {
         self.height
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) const fn stride(&self) -> usize {
         self.stride
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) const fn pixels(&mut self) -> &mut [u8] {
         self.pixels
