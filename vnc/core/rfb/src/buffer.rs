@@ -65,7 +65,9 @@ impl Buffer {
             (self.start, self.end) = (0, self.end - self.start);
             if self.data.len() - self.end < READ {
                 let size = (2 * self.data.len()).max(self.end + READ);
-                self.data.resize(size, 0);
+                // Not resized: what is new and zero takes no memory before it is written to.
+                let old = std::mem::replace(&mut self.data, vec![0; size]);
+                self.data[..self.end].copy_from_slice(&old[..self.end]);
             }
         }
         let most = self.data.len().min(self.end + MOST);
