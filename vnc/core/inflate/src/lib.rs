@@ -74,7 +74,7 @@ impl Inflater {
         while self.advance(&mut bits)? {}
         let (rest, skip) = bits.rest();
         self.rest = (rest.to_vec(), skip);
-        Ok(self.window.output())
+        self.window.output()
     }
 
     /// One part of the stream; false when no more of it is there.
@@ -127,7 +127,7 @@ impl Inflater {
             match stop {
                 Ok(Stop::End) => return Some(Ok(State::Block)),
                 Ok(Stop::Full) => {}
-                Ok(Stop::Starved) => return self.window.make_room().err().map(Err),
+                Ok(Stop::Starved) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }

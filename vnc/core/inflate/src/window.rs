@@ -39,9 +39,9 @@ impl Window {
         (self.start, self.at, self.limit) = (0, 0, 0);
     }
 
-    /// What has come since the beginning.
-    pub fn output(&self) -> &[u8] {
-        &self.bytes[self.start..self.at]
+    /// What has come since the beginning; symbols may have brought more than allowed.
+    pub fn output(&self) -> Result<&[u8], Error> {
+        if self.at > self.limit { Err(Error::TooMuch) } else { Ok(&self.bytes[self.start..self.at]) }
     }
 
     /// Room for a few symbols more, so long as there is not too much already.

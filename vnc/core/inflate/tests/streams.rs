@@ -69,3 +69,13 @@ proptest! {
         harness::cut_anywhere(&packed, cut);
     }
 }
+
+#[test]
+fn too_much_is_noticed_where_a_block_ends() {
+    // A block of one zero, and the beginning of one with codes of its own, for which many bits are to come.
+    let fixed: u128 = 1 << 1 | 0b1100 << 3;
+    let dynamic: u128 = 1 << 2 | 15 << 13 | 1 << 17 | 1 << 26;
+    let packed = [&[0x78, 0x9c], &(fixed | dynamic << 18).to_le_bytes()[..], &[0; 12]].concat();
+    assert_eq!(Inflater::default().inflate(&packed, 1), Ok(&[0][..]));
+    assert_eq!(Inflater::default().inflate(&packed, 0), Err(Error::TooMuch));
+}
