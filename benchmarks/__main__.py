@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
+    codecs,
     containers,
     decode,
     driver,
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] =
     "environment": lambda console, options: environment.measure(),
     "driver": lambda console, options: driver.measure(),
     "decode": lambda console, options: decode.measure(console, options.rounds),
+    "codecs": lambda console, options: codecs.measure(console, options.rounds),
     "encodings": lambda console, options: encodings.measure(console, options.rounds),
     "gil": lambda console, options: gil.measure(console, options.rounds),
     "lockstep": lambda console, options: lockstep.measure(console, options.rounds),

@@ -1,9 +1,11 @@
-"""What the floor harness (benchmarks/floor, in Rust) needs to know of a capture."""
+"""The programs of benchmarks/floor, in Rust, and what they need to know of a capture."""
 
 from __future__ import annotations
 
 import struct
 import subprocess
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from vnc.capture import read_capture
@@ -13,23 +15,40 @@ _HOME = Path(__file__).parent / "floor"
 _JPEG = 6
 
 
-def build() -> Path | None:
-    """Build the harness; None where there is no cargo, or no registry to take its crates from."""
+def build(program: str = "floor") -> Path | None:
+    """Build a program; None where there is no cargo, or no registry to take its crates from."""
     try:
         subprocess.run(
             ["cargo", "build", "--release", "--quiet"], cwd=_HOME, check=True, stderr=subprocess.DEVNULL
         )
     except (FileNotFoundError, subprocess.CalledProcessError):
         return None
-    return _HOME / "target" / "release" / "floor"
+    return _HOME / "target" / "release" / program
 
 
 def write_plan(capture: Path, plan: Path) -> None:
     """Say where in each update the compressed data is."""
+    plan.write_bytes(b"".join(_words(message) for message in _messages(capture)))
+
+
+def write_payloads(capture: Path, payloads: Path, *, jpeg: bool, updates: int) -> int:
+    """Put the JPEG images, or else the zlib streams, of the first updates into a file; return how many updates."""
+    count = 0
+    with payloads.open("wb") as file:
+        for message in islice(_messages(capture), updates):
+            count += 1
+            for payload in message.payloads:
+                if (payload.stream < 0) == jpeg:
+                    data = message.data[payload.start : payload.end]
+                    file.write(struct.pack("<3I", max(payload.stream, 0), payload.fresh, len(data)) + data)
+    return count
+
+
+def _messages(capture: Path) -> Iterator[ServerMessage]:
     read = read_capture(capture)
     scanner = Scanner(read.header.width, read.header.height, read.pixel_format)
-    messages = [message for update in read.updates for message in scanner.receive(update.data)]
-    plan.write_bytes(b"".join(_words(message) for message in messages))
+    for update in read.updates:
+        yield from scanner.receive(update.data)
 
 
 def _words(message: ServerMessage) -> bytes:

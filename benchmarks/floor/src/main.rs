@@ -9,9 +9,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-use flate2::{Decompress, FlushDecompress, Status};
-
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+use flate2::Decompress;
+use floor::{Outcome, cpu, decode, inflate};
 
 struct Payload {
     stream: Option<usize>,
@@ -65,40 +64,6 @@ fn join(port: u16) -> Outcome<TcpStream> {
     message.extend(encodings.iter().flat_map(|encoding| encoding.to_be_bytes()));
     socket.write_all(&message)?;
     Ok(socket)
-}
-
-fn inflate(stream: &mut Decompress, mut input: &[u8], out: &mut [u8]) -> Outcome<()> {
-    loop {
-        let (before, after) = (stream.total_in(), stream.total_out());
-        let status = stream.decompress(input, out, FlushDecompress::Sync)?;
-        input = &input[(stream.total_in() - before) as usize..];
-        let full = (stream.total_out() - after) as usize == out.len();
-        if status == Status::StreamEnd || (input.is_empty() && !full) {
-            return Ok(());
-        }
-    }
-}
-
-unsafe extern "C" {
-    fn decode_jpeg(data: *const u8, size: usize, out: *mut u8, room: usize) -> i32;
-}
-
-fn decode(data: &[u8], out: &mut [u8]) -> Outcome<()> {
-    // SAFETY: the shim reads `size` bytes and writes at most `room`.
-    let failed = unsafe { decode_jpeg(data.as_ptr(), data.len(), out.as_mut_ptr(), out.len()) };
-    if failed == 0 { Ok(()) } else { Err("an image larger than its screen".into()) }
-}
-
-/// User and system time of this process, in seconds.
-fn cpu() -> f64 {
-    // SAFETY: getrusage fills in the whole structure.
-    let usage = unsafe {
-        let mut usage = std::mem::zeroed::<libc::rusage>();
-        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 fn main() -> Outcome<()> {
