@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import statistics
 import sys
 import time
 from collections.abc import Awaitable, Callable
 
 import asyncvnc
-import msgspec
 import numpy as np
 from rich.table import Table
 
+from benchmarks.harness import serving
 from vnc import drivers
 from vnc.session import VNCAddress
 
 UPDATES = 300
 ROUNDS = 5
+_SERVER = (
+    "-m", "rewarder", "serve", "builtin.NeonDrive-v0", "--no-password", "--exit-with-stdin", "--log-level", "error",
+)  # fmt: skip
 
 
 def measure() -> Table:
-    return asyncio.run(_measure())
+    with serving(sys.executable, *_SERVER) as line:
+        address = VNCAddress("127.0.0.1", json.loads(line)["vnc_port"])
+        return _table(asyncio.run(_measure(address)))
 
 
-async def _measure() -> Table:
-    server, address = await _start_server()
-    try:
-        figures: dict[str, list[float]] = {name: [] for name in _CLIENTS}
-        for _ in range(ROUNDS):  # interleaved: what slows the machine slows all
-            for name, client in _CLIENTS.items():
-                figures[name].append(await client(address))
-    finally:
-        server.stdin.close()
-        await server.wait()
-    return _table(figures)
+async def _measure(address: VNCAddress) -> dict[str, list[float]]:
+    """The times of each client."""
+    figures: dict[str, list[float]] = {name: [] for name in _CLIENTS}
+    for _ in range(ROUNDS):  # interleaved: what slows the machine slows all
+        for name, client in _CLIENTS.items():
+            figures[name].append(await client(address))
+    return figures
 
 
 def _table(figures: dict[str, list[float]]) -> Table:
@@ -45,16 +47,6 @@ def _table(figures: dict[str, list[float]]) -> Table:
         )
         table.add_row(name, f"{statistics.median(times):.3f}", f"{ratio:.2f}")
     return table
-
-
-async def _start_server() -> tuple[asyncio.subprocess.Process, VNCAddress]:
-    server = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "rewarder", "serve", "builtin.NeonDrive-v0", "--no-password", "--exit-with-stdin",
-        "--log-level", "error",
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    ports = msgspec.json.decode(await server.stdout.readline())
-    return server, VNCAddress("127.0.0.1", ports["vnc_port"])
 
 
 async def _cpu_per_update(wait_for_update: Callable[[], Awaitable[object]]) -> float:

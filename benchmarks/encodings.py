@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from benchmarks.harness import ENVIRONMENT
+from benchmarks.harness import ENVIRONMENT, serving
 from benchmarks.report import Report, Table
 from benchmarks.watch import cpu_seconds
 from benchmarks.workloads.names import WORKLOADS
@@ -76,14 +76,9 @@ def _through(link: Link, screen: Screen) -> Iterator[int]:
     if link.megabits is None:
         yield screen.address.port
         return
-    command = [sys.executable, "-m", "benchmarks.link"]
-    command += [str(number) for number in (screen.address.port, link.megabits, link.delay)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.kill()
+    numbers = [str(number) for number in (screen.address.port, link.megabits, link.delay)]
+    with serving(sys.executable, "-m", "benchmarks.link", *numbers) as port:
+        yield int(port)
 
 
 def _rows(name: str, screen: Screen, port: int, drawing: float, rounds: int) -> list[list[str]]:
@@ -99,7 +94,8 @@ def _watch(port: int, server: int, encodings: tuple[int, ...]) -> dict[str, floa
     arguments = [str(number) for number in (port, SECONDS, server, *encodings)]
     command = [sys.executable, "-m", "benchmarks.watch", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=ENVIRONMENT, timeout=120)
-    return json.loads(done.stdout)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
 
 
 def _figures(results: list[dict[str, float]], drawing: float) -> list[str]:

@@ -1,4 +1,7 @@
-"""A slow link to a server on this machine: `python -m benchmarks.link PORT MBIT_PER_SECOND DELAY_MS` names its port."""
+"""A slow link to a server on this machine: `python -m benchmarks.link PORT MBIT_PER_SECOND DELAY_MS`.
+
+Prints its own port, and ends when stdin does.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,8 @@ async def main(port: int, rate: float, delay: float) -> None:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
-    await server.serve_forever()
+    await asyncio.to_thread(sys.stdin.read)
+    server.close()
 
 
 if __name__ == "__main__":

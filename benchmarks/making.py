@@ -22,6 +22,7 @@ import numpy as np
 from rich.console import Console
 
 import universe_client  # noqa: F401  (registers the ids)
+from benchmarks.harness import serving
 from benchmarks.report import Report, Table
 from rewarder.episode import EpisodeId
 from rewarder.server import ResetRequest, RewarderServer
@@ -56,21 +57,17 @@ def measure(console: Console, rounds: int) -> Report:
 def _made(how: str) -> dict[str, float]:
     """Make the environment in a new process, over new remotes; return what that process found."""
     command = [sys.executable, "-m", "benchmarks.making"]
-    with subprocess.Popen(
-        [*command, "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as far:
-        address = far.stdout.readline().strip()
+    with serving(*command, "serve") as address:
         done = subprocess.run([*command, how, address], stdout=subprocess.PIPE, check=True, timeout=120)
-        far.stdin.close()
     figures: dict[str, float] = json.loads(done.stdout)
     return figures
 
 
 def _make(how: str, address: str) -> None:
-    options = {"screen": (WIDTH, HEIGHT)} if how == "know" else {}
+    screen = (WIDTH, HEIGHT) if how == "know" else None
     before = _resident()
     began = time.perf_counter()
-    env = gymnasium.make_vec("universe/Remote-v0", remotes=address, **options)
+    env = gymnasium.make_vec("universe/Remote-v0", remotes=address, screen=screen)
     made, memory = time.perf_counter() - began, _resident() - before
     env.reset()
     told = {

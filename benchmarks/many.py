@@ -22,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.capture import FORMS, ensure, path_of
-from benchmarks.harness import ENVIRONMENT, build
+from benchmarks.harness import ENVIRONMENT, build, serving
 from benchmarks.report import Report, Table
 from benchmarks.workloads.names import WORKLOADS
 from vnc.capture import read_capture
@@ -72,17 +72,8 @@ def paced(path: Path, remotes: int) -> Iterator[int]:
     with tempfile.TemporaryDirectory() as scratch:
         stream = Path(scratch) / "stream"
         _write_stream(path, stream)
-        process = subprocess.Popen(
-            [str(build("pacer")), str(stream), str(RATE), str(remotes)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        try:
-            yield int(process.stdout.readline())
-        finally:
-            process.stdin.close()
-            process.stdout.close()
-            process.wait()
+        with serving(str(build("pacer")), str(stream), str(RATE), str(remotes)) as port:
+            yield int(port)
 
 
 def _write_stream(path: Path, stream: Path) -> None:

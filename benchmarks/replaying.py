@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.harness import serving
 from vnc.capture import read_capture
 from vnc.capture_replay import ReplayServer
 
@@ -16,17 +16,9 @@ from vnc.capture_replay import ReplayServer
 @contextmanager
 def replaying(path: Path, speed: float | None = None, repeat: bool = False) -> Iterator[int]:
     """Serve a capture, as fast as it is asked for or at a pace; yields the port."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.replaying", str(path), str(speed), str(int(repeat))],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    try:
-        yield int(process.stdout.readline())
-    finally:
-        process.stdin.close()
-        process.stdout.close()
-        process.wait()
+    options = str(speed), str(int(repeat))
+    with serving(sys.executable, "-m", "benchmarks.replaying", str(path), *options) as port:
+        yield int(port)
 
 
 async def _main(path: str, speed: str, repeat: str) -> None:

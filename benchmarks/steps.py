@@ -19,6 +19,7 @@ import numpy as np
 from rich.console import Console
 
 import universe_client
+from benchmarks.harness import first_line
 from benchmarks.report import Report, Table
 from rewarder.episode import EpisodeId
 from rewarder.server import ResetRequest, RewarderServer
@@ -104,15 +105,14 @@ def _remotes() -> Iterator[tuple[Callable[[int], None], str]]:
     with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.steps"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as far:
-        near, told = far.stdin, far.stdout
-        assert near is not None and told is not None
+        near = far.stdin
+        assert near is not None
 
         def draw(side: int) -> None:
             near.write(f"{side}\n")
             near.flush()
 
-        yield draw, told.readline().strip()
-        near.close()
+        yield draw, first_line(far)
 
 
 async def _rewarder() -> RewarderServer:

@@ -7,9 +7,11 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+from benchmarks.harness import first_line
 from benchmarks.workloads.names import HEIGHT, WIDTH
 from vnc.session import VNCAddress
 
@@ -31,33 +33,30 @@ def xvnc() -> Iterator[Screen]:
             "-AlwaysShared", "-UseBlacklist=0", "-SecurityTypes=None", "-rfbport", str(port), "-AcceptSetDesktopSize=0",
             "-SendCutText=0", "-AcceptCutText=0", "-RawKeyboard=1", "-nolisten", "tcp", "-noreset",
         ],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     try:
-        number = server.stdout.readline().decode().strip()
-        if not number:
-            raise RuntimeError(f"Xvnc ended with status {server.wait()}")
-        yield Screen(f":{number}", VNCAddress("127.0.0.1", port), server.pid)
+        yield Screen(f":{first_line(server)}", VNCAddress("127.0.0.1", port), server.pid)
     finally:
         _end(server)
 
 
 @contextmanager
-def program(screen: Screen, *command: str, **options: object) -> Iterator[subprocess.Popen]:
+def program(screen: Screen, *command: str) -> Iterator[None]:
     """Run a program on the screen; end it with the block."""
     environment = os.environ | {"DISPLAY": screen.display}
-    process = subprocess.Popen(command, env=environment, **options)
+    process = subprocess.Popen(command, env=environment)
     try:
-        yield process
+        yield
     finally:
         _end(process)
 
 
-def workload(screen: Screen, name: str):
+def workload(screen: Screen, name: str) -> AbstractContextManager[None]:
     return program(screen, sys.executable, "-m", "benchmarks.workloads", name)
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen[Any]) -> None:
     process.terminate()
     try:
         process.wait(5)
@@ -69,4 +68,5 @@ def _end(process: subprocess.Popen) -> None:
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+    return port
