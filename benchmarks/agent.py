@@ -21,7 +21,7 @@ from benchmarks.clients import PATIENT
 from universe_client.loop import LoopThread
 from vnc import portable
 from vnc.events import KeyEvent
-from vnc.session import Session, VNCAddress
+from vnc.session import Connect, Session, VNCAddress
 
 SECONDS = 3.0
 KEYS = 60
@@ -51,7 +51,7 @@ class Screen(Protocol):
 class OurScreen:
     """A session of ours."""
 
-    def __init__(self, loop: LoopThread, connect: Callable[..., object], port: int) -> None:
+    def __init__(self, loop: LoopThread, connect: Connect, port: int) -> None:
         self.changed = threading.Event()
         self._loop = loop
         address = VNCAddress("127.0.0.1", port)

@@ -1,4 +1,4 @@
-"""One client in a process of its own: `python -m benchmarks.clients NAME PORT UPDATES [REMOTES [SECONDS]]`.
+"""One client in a process of its own: `python -m benchmarks.clients NAME PORT UPDATES [REMOTES SECONDS]`.
 
 Joins a replay and prints, as JSON, the CPU time (user and system, of all threads) and the time it took from the first
 update to number UPDATES, and how much memory a connection took. With SECONDS it ends after so long.
@@ -13,8 +13,9 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -116,9 +117,11 @@ class _Sessions:
             session.take(self._frames[index])
 
 
-async def _ours(
-    connect: Connect, take: bool, port: int, updates: int, remotes: int = 1, seconds: float = 0.0
-) -> Usage:
+Client = Callable[[int, int, int, float], Coroutine[Any, Any, Usage]]
+"""Joins the replay on a port for so many updates, with so many remotes, for so many seconds if not 0."""
+
+
+async def _ours(connect: Connect, take: bool, port: int, updates: int, remotes: int, seconds: float) -> Usage:
     meter = Meter(remotes)
     held = _Sessions(take)
     await held.open(connect, VNCAddress("127.0.0.1", port), remotes)
@@ -130,13 +133,13 @@ async def _ours(
     return usage
 
 
-def _native(take: bool) -> Callable[..., Awaitable[Usage]]:
+async def _native(take: bool, port: int, updates: int, remotes: int, seconds: float) -> Usage:
     from vnc import native
 
-    return functools.partial(_ours, native.connect, take)
+    return await _ours(native.connect, take, port, updates, remotes, seconds)
 
 
-async def _asyncvnc(port: int, updates: int, remotes: int = 1, seconds: float = 0.0) -> Usage:
+async def _asyncvnc(port: int, updates: int, remotes: int, seconds: float) -> Usage:
     import asyncvnc
 
     meter = Meter()
@@ -149,15 +152,11 @@ async def _asyncvnc(port: int, updates: int, remotes: int = 1, seconds: float = 
         return meter.usage(updates, time.monotonic())
 
 
-async def _portable(*arguments: float) -> Usage:
-    return await _ours(portable.connect, False, *arguments)
-
-
-_CLIENTS: dict[str, Callable[[], Callable[..., Awaitable[Usage]]]] = {
-    "native": lambda: _native(take=False),
-    "native+take": lambda: _native(take=True),
-    "portable": lambda: _portable,
-    "asyncvnc": lambda: _asyncvnc,
+_CLIENTS: dict[str, Client] = {
+    "native": functools.partial(_native, False),
+    "native+take": functools.partial(_native, True),
+    "portable": functools.partial(_ours, portable.connect, False),
+    "asyncvnc": _asyncvnc,
 }
 
 
@@ -168,8 +167,8 @@ def main() -> None:
 
         usage = run(int(port), int(updates))
     else:
-        numbers = [convert(text) for convert, text in zip((int, float), rest, strict=False)]
-        usage = asyncio.run(_CLIENTS[name]()(int(port), int(updates), *numbers))
+        remotes, seconds = rest or ("1", "0")
+        usage = asyncio.run(_CLIENTS[name](int(port), int(updates), int(remotes), float(seconds)))
     print(msgspec.json.encode(usage).decode(), flush=True)
 
 

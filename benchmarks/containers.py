@@ -6,10 +6,10 @@ The images are there. "First observation" is from `VectorEnv(..., "docker:1")` t
 
 from __future__ import annotations
 
-import statistics
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rich.console import Console
@@ -74,9 +74,9 @@ def measure(console: Console, rounds: int) -> Report:
 
 def client() -> Any:
     """The Docker SDK's own, for what our shell around it has no use."""
-    import docker
+    from docker.client import DockerClient
 
-    return docker.DockerClient(base_url=Engine().url)
+    return DockerClient(base_url=Engine().url)
 
 
 def containers(sdk: Any, provider: DockerProvider) -> list[Any]:
@@ -135,13 +135,10 @@ def _play(env: VectorEnv) -> int:
 
 
 def _figures(costs: list[Cost]) -> list[str]:
-    def median(name: str) -> float:
-        return statistics.median(getattr(cost, name) for cost in costs)
-
     return [
-        f"{median('first'):.1f} s",
-        f"{1000 * median('reset'):.0f} ms",
-        f"{median('updates'):.0f}",
-        f"{median('memory') / 2**20:.0f} MiB",
-        f"{100 * median('cpu'):.0f} %",
+        f"{median(cost.first for cost in costs):.1f} s",
+        f"{1000 * median(cost.reset for cost in costs):.0f} ms",
+        f"{median(cost.updates for cost in costs):.0f}",
+        f"{median(cost.memory for cost in costs) / 2**20:.0f} MiB",
+        f"{100 * median(cost.cpu for cost in costs):.0f} %",
     ]

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -75,17 +76,24 @@ Command = Callable[[int, int, Path], list[str]]
 
 
 def commands() -> dict[str, Command]:
-    harness = str(build("libvncclient_bench", "-lvncclient"))
-    found: dict[str, Command] = {}
-    for name in CLIENTS[:2] + CLIENTS[3:6]:
-        found[name] = lambda port, updates, plan, name=name: [
-            sys.executable, "-m", "benchmarks.clients", name, str(port), str(updates)
-        ]  # fmt: skip
-    found["libvncclient"] = lambda port, updates, plan: [harness, str(port), str(updates), "1", "0"]
+    found: dict[str, Command] = {name: partial(_client, name) for name in CLIENTS[:2] + CLIENTS[3:6]}
+    found["libvncclient"] = partial(_libvncclient, build("libvncclient_bench", "-lvncclient"))
     program = floor.build()
     if program is not None:
-        found["floor"] = lambda port, updates, plan: [str(program), str(port), str(updates), str(plan)]
+        found["floor"] = partial(_floor, program)
     return {name: found[name] for name in CLIENTS if name in found}
+
+
+def _client(name: str, port: int, updates: int, plan: Path) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.clients", name, str(port), str(updates)]
+
+
+def _libvncclient(program: Path, port: int, updates: int, plan: Path) -> list[str]:
+    return [str(program), str(port), str(updates), "1", "0"]
+
+
+def _floor(program: Path, port: int, updates: int, plan: Path) -> list[str]:
+    return [str(program), str(port), str(updates), str(plan)]
 
 
 def measure_row(path: Path, clients: Mapping[str, Command], rounds: int) -> Row | None:

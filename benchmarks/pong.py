@@ -16,8 +16,9 @@ import time
 import urllib.request
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import ale_py
 import gymnasium
@@ -49,8 +50,8 @@ def measure(console: Console, rounds: int) -> Report:
     table = Table(f"{REMOTES} Pongs", list(_COLUMNS))
     drivers = dict.fromkeys((choose("auto").name, "portable"))
     ways: dict[str, Callable[[], Any]] = {
-        **{f"real time, {driver}": lambda driver=driver: _ours(driver, "realtime") for driver in drivers},
-        **{f"lock-step, {driver}": lambda driver=driver: _ours(driver, "lockstep") for driver in drivers},
+        **{f"real time, {driver}": partial(_ours, driver, "realtime") for driver in drivers},
+        **{f"lock-step, {driver}": partial(_ours, driver, "lockstep") for driver in drivers},
         "Gymnasium's AsyncVectorEnv": _gymnasium,
     }
     with console.status("measuring") as status:
@@ -60,10 +61,10 @@ def measure(console: Console, rounds: int) -> Report:
     return Report("pong", __doc__ or "", [table])
 
 
-def _ours(driver: str, mode: str) -> Any:
-    rate = {"step_rate": CONSOLE_FPS} if mode == "realtime" else {}
+def _ours(driver: str, mode: Literal["realtime", "lockstep"]) -> Any:
+    rate = CONSOLE_FPS if mode == "realtime" else None
     env = GymVectorEnv(
-        f"gym-core.{GAME}", REMOTES, actions=joystick(ACTIONS), driver=driver, mode=mode, **rate
+        f"gym-core.{GAME}", REMOTES, actions=joystick(ACTIONS), step_rate=rate, driver=driver, mode=mode
     )
     return atari(env, frame_skip=SKIP)
 
@@ -116,8 +117,9 @@ def _ticks(env: Any) -> float:
         return 0.0
     rates = []
     for remote in env.unwrapped.core.remotes:
-        port = remote.link.address.rewarder.port
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as page:
+        address = remote.link.address
+        assert address is not None and address.rewarder is not None
+        with urllib.request.urlopen(f"http://127.0.0.1:{address.rewarder.port}/healthz") as page:
             rates.append(json.load(page)["ticks_per_second"])
     return float(min(rates))
 

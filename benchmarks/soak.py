@@ -100,7 +100,8 @@ class Soak:
         return [container for provider in self._providers for container in containers(self._sdk, provider)]
 
     def play(self, minutes: int, console: Console) -> None:
-        agent, results = RandomAgent(seed=1), ([None] * len(self.tallies), [], [], {})
+        agent = RandomAgent(seed=1)
+        results: Any = ([None] * len(self.tallies), [], [], {})
         for minute in range(minutes):
             end = time.monotonic() + _MINUTE
             while (began := time.monotonic()) < end:

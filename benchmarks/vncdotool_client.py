@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
-from twisted.internet import reactor
+from twisted.internet import reactor as _reactor
 from vncdotool import rfb
 from vncdotool.client import VNCDoToolClient, VNCDoToolFactory
 
 from benchmarks.clients import Meter, Usage
 
+reactor: Any = _reactor  # its type is of interfaces, which mypy takes for classes
 _ENCODINGS = [
     rfb.Encoding.HEXTILE,
     rfb.Encoding.ZRLE,
@@ -20,7 +22,7 @@ _ENCODINGS = [
 ]
 
 
-class _Client(VNCDoToolClient):
+class _Client(VNCDoToolClient):  # type: ignore[misc]  # it has no types
     def vncConnectionMade(self) -> None:
         self.setImageMode()
         self.setEncodings(_ENCODINGS)
@@ -40,7 +42,7 @@ class _Client(VNCDoToolClient):
         self.framebufferUpdateRequest(incremental=True)
 
 
-class _Factory(VNCDoToolFactory):
+class _Factory(VNCDoToolFactory):  # type: ignore[misc]
     protocol = _Client
     usage: Usage | None = None
 
