@@ -1,6 +1,7 @@
 """Run benchmarks and print their tables: `python -m benchmarks [NAME ...] [--write]`.
 
-Without a NAME all of them run but those that need a Docker daemon and our images: containers and soak.
+Without a NAME all of them run but those that need more than the README installs: codecs (cmake, libjpeg), containers
+and soak (a Docker daemon and our images).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] =
     "containers": lambda console, options: containers.measure(console, options.rounds),
     "soak": lambda console, options: soak.measure(console, options.minutes),
 }
-_ON_DEMAND = ("containers", "soak")
+_ON_DEMAND = ("codecs", "containers", "soak")
 
 
 def main() -> None:
