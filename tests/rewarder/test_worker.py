@@ -43,6 +43,8 @@ async def test_a_cancelled_call_that_has_not_begun_never_runs(worker):
     second = asyncio.create_task(worker.call(ran.append, 1))
     await asyncio.sleep(0)
     second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
     gate.set()
     await first
     await worker.call(lambda: None)

@@ -21,6 +21,14 @@ from vnc.session import VNCAddress
 
 PASSWORD = "sesame!1"
 
+# A shell ignores the signal for what it runs in the background, and what these tests start there would, too.
+INTERRUPTIBLE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from universe_client.cli import main
+sys.exit(main())
+"""
+
 
 async def record_main(path: Path, *options: str, password: str = PASSWORD) -> int:
     """Run `record` in a thread, against our server on this loop."""
@@ -83,8 +91,8 @@ async def test_replay_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     path, again = tmp_path / "first.capture", tmp_path / "second.capture"
     assert await record_main(path, "--seconds", "0.2", "--encoding", "raw") == 0
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", "import sys; from universe_client.cli import main; sys.exit(main())", "replay",
-        str(path), "--speed", "max", stdout=asyncio.subprocess.PIPE,
+        sys.executable, "-c", INTERRUPTIBLE, "replay", str(path), "--speed", "max",
+        stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
     said = b""
