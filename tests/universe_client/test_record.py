@@ -94,16 +94,21 @@ async def test_replay_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         sys.executable, "-c", INTERRUPTIBLE, "replay", str(path), "--speed", "max",
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    assert process.stdout is not None
-    said = b""
-    while (found := re.search(rb"127\.0\.0\.1::(\d+)", said)) is None:
-        line = await asyncio.wait_for(process.stdout.readline(), 20)
-        assert line, said
-        said += line
-    await record(
-        VNCAddress("127.0.0.1", int(found[1])), again, seconds=10, encodings=(0, -224), max_updates=1
-    )
-    first, second = (bytes(read_capture(file).updates[0].data) for file in (path, again))
-    assert first == second
-    process.send_signal(signal.SIGINT)
-    assert await asyncio.wait_for(process.wait(), 10) == 130
+    try:
+        assert process.stdout is not None
+        said = b""
+        while (found := re.search(rb"127\.0\.0\.1::(\d+)", said)) is None:
+            line = await asyncio.wait_for(process.stdout.readline(), 20)
+            assert line, said
+            said += line
+        await record(
+            VNCAddress("127.0.0.1", int(found[1])), again, seconds=10, encodings=(0, -224), max_updates=1
+        )
+        first, second = (bytes(read_capture(file).updates[0].data) for file in (path, again))
+        assert first == second
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.wait_for(process.wait(), 10) == 130
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
