@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from benchmarks.xvnc import Screen, workload, xvnc
 from universe_client.record import encoding_numbers
 from vnc.capture import Capture, read_capture
 from vnc.capture_record import RecordOptions, record
-from vnc.capture_scan import Scanner
+from vnc.capture_scan import Scanner, ServerMessage
 
 DIRECTORY = Path(__file__).parent / "captures"
 SECONDS = 5.0
@@ -67,7 +69,7 @@ def ensure(names: list[str], console: Console) -> list[Path]:
 
 
 async def _capture(screen: Screen, name: str, forms: list[str]) -> None:
-    await _until_busy(screen)
+    await until_busy(screen)
     for form in forms:
         unfinished = path_of(name, form).with_suffix(".part")
         unfinished.unlink(missing_ok=True)
@@ -81,11 +83,15 @@ async def _capture(screen: Screen, name: str, forms: list[str]) -> None:
         unfinished.rename(path_of(name, form))
 
 
-async def _until_busy(screen: Screen) -> None:
-    scratch = DIRECTORY / "warm-up.part"
-    scratch.unlink(missing_ok=True)
-    file = await record(screen.address, scratch, seconds=30, encodings=(7, -224), max_updates=1 + BUSY_AFTER)
-    scratch.unlink()
+async def until_busy(screen: Screen) -> None:
+    """Wait until a program draws on the screen again and again.
+
+    Raises:
+        RuntimeError: none does within half a minute.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "warm-up"
+        file = await record(screen.address, path, seconds=30, encodings=(7, -224), max_updates=1 + BUSY_AFTER)
     if file.updates <= BUSY_AFTER:
         raise RuntimeError(f"the screen stays still: {file.updates} updates in 30 s")
 
@@ -102,9 +108,15 @@ def describe(paths: list[Path]) -> Table:
     return table
 
 
-def _figures(capture: Capture) -> list[str]:
+def server_messages(capture: Capture) -> Iterator[ServerMessage]:
+    """What the server sent, one message after the other."""
     scanner = Scanner(capture.header.width, capture.header.height, capture.pixel_format)
-    messages = [message for update in capture.updates for message in scanner.receive(update.data)]
+    for update in capture.updates:
+        yield from scanner.receive(update.data)
+
+
+def _figures(capture: Capture) -> list[str]:
+    messages = list(server_messages(capture))
     count = max(len(messages), 1)
     rects, pixels = sum(message.rects for message in messages), sum(message.pixels for message in messages)
     size = sum(len(message.data) for message in messages)

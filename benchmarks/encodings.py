@@ -6,6 +6,7 @@ what it spends beyond drawing, which it does without a client too. `vnc.encoding
 
 from __future__ import annotations
 
+import asyncio
 import json
 import statistics
 import subprocess
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from benchmarks.capture import until_busy
 from benchmarks.harness import ENVIRONMENT, serving
 from benchmarks.report import Report, Table
 from benchmarks.watch import cpu_seconds
@@ -65,7 +67,7 @@ _COSTS = ("server, ms CPU per s", "client, ms CPU per s", "both", "both per upda
 
 def _drawing(screen: Screen) -> float:
     """CPU seconds per second that the server spends without a client."""
-    time.sleep(SECONDS / 2)  # the program starts
+    asyncio.run(until_busy(screen))
     before = cpu_seconds(screen.pid)
     time.sleep(SECONDS)
     return (cpu_seconds(screen.pid) - before) / SECONDS

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.capture import server_messages
 from vnc.capture import read_capture
-from vnc.capture_scan import Scanner, ServerMessage
+from vnc.capture_scan import ServerMessage
 
 _HOME = Path(__file__).parent / "floor"
 _JPEG = 6
@@ -28,27 +28,20 @@ def build(program: str = "floor") -> Path | None:
 
 def write_plan(capture: Path, plan: Path) -> None:
     """Say where in each update the compressed data is."""
-    plan.write_bytes(b"".join(_words(message) for message in _messages(capture)))
+    plan.write_bytes(b"".join(_words(message) for message in server_messages(read_capture(capture))))
 
 
 def write_payloads(capture: Path, payloads: Path, *, jpeg: bool, updates: int) -> int:
     """Put the JPEG images, or else the zlib streams, of the first updates into a file; return how many updates."""
     count = 0
     with payloads.open("wb") as file:
-        for message in islice(_messages(capture), updates):
+        for message in islice(server_messages(read_capture(capture)), updates):
             count += 1
             for payload in message.payloads:
                 if (payload.stream < 0) == jpeg:
                     data = message.data[payload.start : payload.end]
                     file.write(struct.pack("<3I", max(payload.stream, 0), payload.fresh, len(data)) + data)
     return count
-
-
-def _messages(capture: Path) -> Iterator[ServerMessage]:
-    read = read_capture(capture)
-    scanner = Scanner(read.header.width, read.header.height, read.pixel_format)
-    for update in read.updates:
-        yield from scanner.receive(update.data)
 
 
 def _words(message: ServerMessage) -> bytes:
