@@ -17,29 +17,20 @@ pub enum Stop {
 }
 
 /// Inflate symbols until something stops it.
-pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, room: Room<'_>) -> Result<Stop, Error> {
-    let Room { bytes, at: place, end } = room;
-    let mut at = *place;
-    let stop = match many(codes, bits, bytes, &mut at, end) {
-        Ok(Stop::Starved) => last(codes, bits, bytes, &mut at, end),
+pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, mut room: Room<'_>) -> Result<Stop, Error> {
+    match many(codes, bits, &mut room) {
+        Ok(Stop::Starved) => last(codes, bits, &mut room),
         stop => stop,
-    };
-    *place = at;
-    stop
+    }
 }
 
 /// While there is plenty of input.
 ///
 /// What comes next is looked up before the present symbol is written, so that the processor need not wait for it.
-fn many(
-    codes: &Codes,
-    input: &mut Bits<'_>,
-    out: &mut [u8],
-    place: &mut usize,
-    end: usize,
-) -> Result<Stop, Error> {
-    let mut bits = input.clone();
-    let mut at = *place;
+fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Error> {
+    // Copies, for the registers.
+    let (mut bits, mut at, end) = (input.clone(), *room.at, room.end);
+    let out = &mut *room.bytes;
     bits.refill();
     let mut entry = codes.symbols.look_up(bits.word());
     let stop = loop {
@@ -91,8 +82,7 @@ fn many(
         repeat(out, at, distance, length);
         at += length;
     };
-    *input = bits;
-    *place = at;
+    (*input, *room.at) = (bits, at);
     stop
 }
 
@@ -106,14 +96,9 @@ fn put(codes: &Codes, out: &mut [u8], at: &mut usize, bits: &mut Bits<'_>, entry
 }
 
 /// Near the end of the input: one symbol after the other, each only when all of it is there.
-fn last(
-    codes: &Codes,
-    bits: &mut Bits<'_>,
-    out: &mut [u8],
-    at: &mut usize,
-    end: usize,
-) -> Result<Stop, Error> {
-    while *at <= end {
+fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Error> {
+    let (out, at) = (&mut *room.bytes, &mut *room.at);
+    while *at <= room.end {
         let mut ahead = bits.clone();
         ahead.refill();
         let entry = codes.symbols.follow(codes.symbols.look_up(ahead.word()), ahead.word());
@@ -176,9 +161,10 @@ fn copy<const SIZE: usize>(out: &mut [u8], at: usize, distance: usize, length: u
 #[inline(always)]
 fn repeat_near(out: &mut [u8], at: usize, distance: usize, length: usize) {
     const STEPS: [u8; 8] = [8, 8, 8, 6, 8, 5, 6, 7];
-    let Some(&eight) = out.get(at - distance..).and_then(|out| out.first_chunk()) else { return };
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&out[at - distance..][..8]);
     let bits = 8 * distance as u32;
-    let mut word = u64::from_le_bytes(eight) & !(u64::MAX.wrapping_shl(bits));
+    let mut word = u64::from_le_bytes(bytes) & !u64::MAX.wrapping_shl(bits);
     word |= word.wrapping_shl(bits);
     if distance < 4 {
         word |= word.wrapping_shl(2 * bits);
@@ -189,9 +175,7 @@ fn repeat_near(out: &mut [u8], at: usize, distance: usize, length: usize) {
     let step = usize::from(STEPS[distance & 7]);
     let mut to = at;
     while to < at + length {
-        if let Some(room) = out.get_mut(to..).and_then(|out| out.first_chunk_mut()) {
-            *room = word.to_le_bytes();
-        }
+        out[to..to + 8].copy_from_slice(&word.to_le_bytes());
         to += step;
     }
 }
