@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import json
@@ -30,14 +31,30 @@ NOVNC_PLACES = ("/usr/share/novnc", "/usr/local/share/novnc", "/opt/novnc")
 MAX_VIEWERS = 16
 """Browsers that may look at one remote at a time."""
 
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
-}
+_HTML = "text/html; charset=utf-8"
+_JAVASCRIPT = "text/javascript; charset=utf-8"
+_PAGES = Path(__file__).with_name("viewer_page")
+_STYLE, _SCRIPT = ((_PAGES / name).read_text("utf-8") for name in ("viewer.css", "viewer.js"))
+
+
+def _page(name: str) -> bytes:
+    """A page with its style and script in it: it comes whole or not at all, also while the network changes."""
+    page = (_PAGES / name).read_text("utf-8")
+    page = page.replace('<link rel="stylesheet" href="viewer.css">', f"<style>{_STYLE}</style>")
+    return page.replace(' src="viewer.js">', f">{_SCRIPT}").encode()
+
+
+_WATCH, _MISSING = _page("viewer.html"), _page("missing.html")
+
+
+def _source(inline: str) -> str:
+    """What a Content-Security-Policy (level 2, section 4.2.5) calls a script or style that may stand in a page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
+
+
 _SAFETY = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "Content-Security-Policy": f"default-src 'none'; script-src 'self' {_source(_SCRIPT)}; "
+    f"style-src {_source(_STYLE)}; connect-src 'self'; "
     "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -45,8 +62,6 @@ _SAFETY = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_PAGES = Path(__file__).with_name("viewer_page")
-_OWN = {"": "viewer.html", "viewer.js": "viewer.js", "viewer.css": "viewer.css"}
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +105,7 @@ class Viewer:
             ValueError: it is not in the directory that was named.
         """
         self.tokens = ViewerTokens()
-        self._novnc = _modules(find_novnc(novnc))
+        self._modules = _modules(find_novnc(novnc))
         self._screen: Screen | None = None
         self._viewers = 0
 
@@ -115,10 +130,12 @@ class Viewer:
         if name == "tokens":
             status = await admit()
             return self._tokens_page() if status == HTTPStatus.OK else _plain(status)
-        path = self._file(name)
-        if path is None:
+        if name == "":
+            return _response(HTTPStatus.OK, _HTML, _WATCH if self._modules else _MISSING)
+        module = self._modules.get(name)
+        if module is None:
             return _plain(HTTPStatus.NOT_FOUND)
-        return _response(HTTPStatus.OK, _TYPES[path.suffix], await asyncio.to_thread(path.read_bytes))
+        return _response(HTTPStatus.OK, _JAVASCRIPT, await asyncio.to_thread(module.read_bytes))
 
     async def serve(self, websocket: ServerConnection) -> None:
         """Bridge a viewer whose token was right to the screen."""
@@ -147,15 +164,7 @@ class Viewer:
 
     def _tokens_page(self) -> Response:
         body = json.dumps({"watch": self.tokens.watch, "act": self.tokens.act}) + "\n"
-        return _response(HTTPStatus.OK, _TYPES[".json"], body.encode())
-
-    def _file(self, name: str) -> Path | None:
-        """What is served is on a list made beforehand: no path from the wire reaches the file system."""
-        if name == "" and not self._novnc:
-            return _PAGES / "missing.html"
-        if name in _OWN:
-            return _PAGES / _OWN[name]
-        return self._novnc.get(name.removeprefix("novnc/")) if name.startswith("novnc/") else None
+        return _response(HTTPStatus.OK, "application/json", body.encode())
 
 
 def find_novnc(named: Path | None = None) -> Path | None:
@@ -183,10 +192,11 @@ def _is_novnc(directory: Path) -> bool:
 
 
 def _modules(novnc: Path | None) -> Mapping[str, Path]:
+    """What is served is on this list, made beforehand: no path from the wire reaches the file system."""
     if novnc is None:
         return {}
     modules = [path for part in ("core", "vendor") for path in (novnc / part).rglob("*.js")]
-    return {path.relative_to(novnc).as_posix(): path for path in modules}
+    return {f"novnc/{path.relative_to(novnc).as_posix()}": path for path in modules}
 
 
 def _token(request: Request) -> str:

@@ -51,6 +51,24 @@ def test_a_browser_watches_neon_drive_while_an_agent_plays(browser, tmp_path):
     }
 
 
+async def test_a_page_whose_modules_did_not_arrive_tries_again(browser):
+    """As when a browser drops what it is loading because a container has got its network."""
+
+    def watch(url):
+        browser.call("Network.setBlockedURLs", urls=["*/novnc/core/*"])
+        browser.open(url)
+        browser.until('document.getElementById("state")?.textContent.includes("trying again")')
+        browser.call("Network.setBlockedURLs", urls=[])
+        browser.until(CONNECTED)
+        browser.listen()
+        assert browser.complaints == []
+
+    async with served(Scripted()) as (ports, _):
+        await asyncio.to_thread(
+            watch, f"http://127.0.0.1:{ports.rewarder_port}/viewer/#watch={ports.tokens.watch}"
+        )
+
+
 async def test_keys_and_clicks_in_a_watching_page_reach_nothing(browser):
     runtime = Scripted()
     async with served(runtime, password="canary-full") as (ports, _):

@@ -68,7 +68,7 @@ class Page:
             return np.asarray(image.convert("RGB"))
 
     def listen(self) -> None:
-        """Note what the page has asked for and complained about since the last call."""
+        """Note what the browser has asked for, and what the document that it shows complained about."""
         for event in self._devtools.events():
             if event.method == "Network.requestWillBeSent":
                 self.requested.append(event.params["request"]["url"])
@@ -76,6 +76,8 @@ class Page:
                 self.requested.append(event.params["url"])
             elif event.method in ("Log.entryAdded", "Runtime.exceptionThrown"):
                 self.complaints.append(str(event.params))
+            elif event.method == "Runtime.executionContextsCleared":
+                self.complaints.clear()
 
 
 @contextmanager
