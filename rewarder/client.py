@@ -90,7 +90,7 @@ class RewarderClient:
         websocket: ClientConnection,
         session: ClientSession,
         *,
-        on_message: Callable[[Envelope], None] | None,
+        on_message: Callable[[Envelope], object] | None,
         timeouts: RewarderTimeouts,
     ) -> None:
         self._websocket = websocket
@@ -109,7 +109,7 @@ class RewarderClient:
         address: RewarderAddress,
         *,
         buffer: RewardBuffer,
-        on_message: Callable[[Envelope], None] | None = None,
+        on_message: Callable[[Envelope], object] | None = None,
         observer: bool = False,
         wants: Collection[str] = (),
         timeouts: RewarderTimeouts | None = None,

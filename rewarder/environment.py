@@ -83,7 +83,7 @@ class Runtime:
         """Live for 1 / fps seconds, with the input that arrived since the last tick."""
         raise NotImplementedError
 
-    def action(self, action: Sequence[object]) -> None:
+    def action(self, action: Sequence[Any]) -> None:
         """Take a `v0.agent.action`: input that is neither keyboard nor pointer."""
 
     def close(self) -> None:

@@ -58,7 +58,7 @@ class ServeOptions(TypedDict, total=False):
     env_id: str | None
     seed: int | None
     idle_timeout: float | None
-    on_ready: Callable[[Ports], None] | None
+    on_ready: Callable[[Ports], object] | None
     display: int | None
     novnc: Path | None
     call: Sequence[str]
@@ -86,7 +86,7 @@ async def serve(
     env_id: str | None = None,
     seed: int | None = None,
     idle_timeout: float | None = None,
-    on_ready: Callable[[Ports], None] | None = None,
+    on_ready: Callable[[Ports], object] | None = None,
     display: int | None = None,
     novnc: Path | None = None,
     call: Sequence[str] = (),

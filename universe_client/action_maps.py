@@ -31,7 +31,7 @@ class ActionMap(Protocol):
         """Return the space of actions for a screen of this size."""
         ...
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> Sequence[Event]:
         """Return the events that carry out `action` where `held` is down, on a screen of (width, height).
 
         Raises:
@@ -138,7 +138,7 @@ class KeysAndPointer:
             pointer, keys = action["pointer"], action["keys"]
         except (TypeError, KeyError, IndexError):
             raise ConfigError(f"action {action!r} is not a dict of keys and pointer") from None
-        return self.pointer.events(pointer, held, screen) + self.keys.events(keys, held, screen)
+        return [*self.pointer.events(pointer, held, screen), *self.keys.events(keys, held, screen)]
 
 
 class Events:

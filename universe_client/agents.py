@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from universe_client.actions import key
@@ -14,7 +14,10 @@ from vnc.events import Event
 
 ActionN = Sequence[Sequence[Any]]
 Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, Any]], ActionN]
-"""Called with what a step returned (after `reset`: no rewards, no dones, empty infos); returns the next `action_n`."""
+"""Called with what a step returned (after `reset`: no rewards, no dones, blank infos); returns the next `action_n`.
+
+These are the types that agents are given, so that one which asks for less, such as a `Sequence`, is an agent too.
+"""
 
 DEFAULT_KEYS = ("Left", "Right", "Up", "Down", "space")
 _CHANGE = 0.1  # of a random agent's steps
@@ -25,10 +28,10 @@ class NoopAgent:
 
     def __call__(
         self,
-        observation_n: list[Any],
-        reward_n: list[float | None],
-        done_n: list[bool | None],
-        info: dict[str, Any],
+        observation_n: Sequence[Any],
+        reward_n: Sequence[float | None],
+        done_n: Sequence[bool | None],
+        info: Mapping[str, Any],
     ) -> ActionN:
         """Return no event for every remote."""
         return [[] for _ in observation_n]
@@ -44,10 +47,10 @@ class RandomAgent:
 
     def __call__(
         self,
-        observation_n: list[Any],
-        reward_n: list[float | None],
-        done_n: list[bool | None],
-        info: dict[str, Any],
+        observation_n: Sequence[Any],
+        reward_n: Sequence[float | None],
+        done_n: Sequence[bool | None],
+        info: Mapping[str, Any],
     ) -> ActionN:
         """Return, now and then, the release of the held key and the press of another."""
         return [self._act(index, observation is not None) for index, observation in enumerate(observation_n)]

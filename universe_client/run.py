@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from universe_client.agents import Agent
+from universe_client.info import blank
 from universe_client.link import Link, State
 from universe_client.remotes.provider import Staged
 from universe_client.vector_env import VectorEnv
@@ -75,7 +76,8 @@ class Run:
         """Let the agent act until the end; `show` the table meanwhile."""
         self._began = time.monotonic()
         observation_n = self.env.reset(seed=seed)
-        action_n = self._agent(observation_n, [0.0] * self.env.n, [False] * self.env.n, {"n": []})
+        n = self.env.n
+        action_n = self._agent(observation_n, [0.0] * n, [False] * n, {"n": [blank() for _ in range(n)]})
         with _live(console, show) as live:
             shown = 0.0
             while not self._is_over():

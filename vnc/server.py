@@ -33,7 +33,7 @@ class VNCServer:
         password: str | None = None,
         view_only_password: str | None = None,
         view_only: bool = False,
-        on_events: Callable[[Sequence[Event]], None] | None = None,
+        on_events: Callable[[Sequence[Event]], object] | None = None,
         limits: ServerLimits | None = None,
     ) -> None:
         """Make a server that does not listen yet; the screen is black.

@@ -55,7 +55,7 @@ class Desktop:
     name: str
     passwords: Passwords
     view_only: bool
-    on_events: Callable[[Sequence[Event]], None] | None
+    on_events: Callable[[Sequence[Event]], object] | None
     limits: ServerLimits
     penalties: Penalties
     connections: set[ClientConnection] = field(default_factory=set)

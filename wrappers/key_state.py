@@ -49,7 +49,7 @@ class KeyState(Wrapper):
             raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")
         self.env.send([self._events(slot, action) for slot, action in enumerate(action_n)])
 
-    def _events(self, slot: int, action: Any) -> list[Event]:
+    def _events(self, slot: int, action: Any) -> Sequence[Event]:
         if action is None:
             return []
         link = self.unwrapped.remotes[slot].link

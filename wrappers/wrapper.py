@@ -36,7 +36,7 @@ class Wrapper:
         """The environment under all wrappers."""
         return self.env.unwrapped
 
-    def reset(self, **options: Any) -> list[Any]:
+    def reset(self, **options: Any) -> Any:
         """See `VectorEnv.reset`."""
         return self.env.reset(**options)
 
