@@ -20,7 +20,7 @@ from rich.progress import track
 from rich.table import Table
 
 import universe_client
-from universe_client.agents import DEFAULT_KEYS, find_agent
+from universe_client.agents import DEFAULT_KEYS, ActionN, Agent, after_reset, find_agent
 from wrappers import BlockingReset, EpisodeID, Logger, Throttle
 
 FIGURES = (
@@ -35,10 +35,10 @@ FIGURES = (
 )
 
 
-def evaluate(name, options):
+def evaluate(name: str, options: argparse.Namespace) -> list[str]:
     """Play the episodes; return the agent's column of the table."""
-    env = universe_client.make(options.env_id, options.remotes)
-    logger = Logger(Throttle(BlockingReset(env), fps=options.rate), every=3600)
+    remotes = universe_client.make(options.env_id, options.remotes)
+    logger = Logger(Throttle(BlockingReset(remotes), fps=options.rate), every=3600)
     agent = find_agent(name, DEFAULT_KEYS, options.seed)
     with EpisodeID(logger, limit=options.episodes) as env:
         returns, lengths, reactions = play(env, agent, options)
@@ -52,16 +52,15 @@ def evaluate(name, options):
     return [str(len(returns)), *("-" if math.isnan(figure) else f"{figure:.1f}" for figure in figures)]
 
 
-def play(env, agent, options):
+def play(env: EpisodeID, agent: Agent, options: argparse.Namespace) -> tuple[list[float], ...]:
     """Return the returns and lengths of the episodes, and the reaction time of every action; times are in seconds."""
-    returns, lengths, reactions = [], [], []
+    returns, lengths, reactions = list[float](), list[float](), list[float]()
     sums, began = [0.0] * env.n, [time.monotonic()] * env.n
-    results = (env.reset(seed=options.seed), [0.0] * env.n, [False] * env.n, {"n": [{}] * env.n})
-    late = deque([[[] for _ in range(env.n)]] * round(options.delay * options.rate))
+    observation_n, reward_n, done_n, info = after_reset(env.reset(seed=options.seed))
+    late: deque[ActionN] = deque([[[] for _ in range(env.n)]] * round(options.delay * options.rate))
     while not env.finished:
-        late.append(agent(*results))
-        results = env.step(late.popleft())
-        _, reward_n, done_n, info = results
+        late.append(agent(observation_n, reward_n, done_n, info))
+        observation_n, reward_n, done_n, info = env.step(late.popleft())
         for index, slot in enumerate(info["n"]):
             sums[index] += reward_n[index] or 0.0
             if slot["reaction_time"] is not None:
@@ -73,7 +72,7 @@ def play(env, agent, options):
     return returns, lengths, reactions
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

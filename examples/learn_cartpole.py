@@ -120,7 +120,7 @@ def main() -> None:
     console.print(
         f"learned in {model.num_timesteps} steps, {seconds:.0f} s, {model.num_timesteps / seconds:.0f} a second"
     )
-    console.print(f"{len(returns)} episodes: mean return {mean:.1f}")
+    console.print(f"{EPISODES} episodes: mean return {mean:.1f}")
     draw(arguments.curve, curve, mean)
     console.print(f"the learning curve is {arguments.curve}")
     if mean < SOLVED:

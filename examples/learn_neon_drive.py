@@ -94,7 +94,7 @@ class RandomAgent:
 def play(agent: Any, env: SB3VecEnv, episodes: int) -> list[float]:
     """Return the returns of so many whole episodes on each remote."""
     returns, _ = evaluate_policy(agent, env, episodes * env.num_envs, return_episode_rewards=True)
-    return list(returns)
+    return [float(each) for each in np.ravel(returns)]
 
 
 class Curve(BaseCallback):
@@ -102,9 +102,9 @@ class Curve(BaseCallback):
 
     def __init__(self, began: float, until: float, console: Console) -> None:
         super().__init__()
-        self._began, self._until = began, until
+        self._began, self._until, self._learning_from = began, until, time.monotonic()
         self._progress = Progress("[progress.description]{task.description}", BarColumn(), console=console)
-        self._task = self._progress.add_task("", total=until - time.monotonic())
+        self._task = self._progress.add_task("", total=until - self._learning_from)
         self.minutes: list[float] = []
         self.returns: list[float] = []
         self.pauses: list[float] = []
@@ -121,11 +121,10 @@ class Curve(BaseCallback):
             if "episode" in info:
                 self.minutes.append((now - self._began) / 60)
                 self.returns.append(info["episode"]["r"])
-        left = self._until - now
         recent = np.mean(self.returns[-WINDOW:]) if self.returns else 0.0
         told = f"{self.num_timesteps} steps, {len(self.returns)} episodes, return {recent:.1f}"
-        self._progress.update(self._task, description=told, completed=self._progress.tasks[0].total - left)
-        return left > 0
+        self._progress.update(self._task, description=told, completed=now - self._learning_from)
+        return now < self._until
 
     def _on_rollout_end(self) -> None:
         self._trained_from = time.monotonic()

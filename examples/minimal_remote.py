@@ -1,23 +1,24 @@
 """A complete remote: the square runs from the arrow keys' grasp; catch it with the cross, five times an episode."""
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 
 from rewarder.keys import DOWN, LEFT, RIGHT, UP, HeldKeys
-from rewarder.runtime import Runtime, Tick, run
+from rewarder.runtime import Event, Frame, Runtime, Tick, run
 
 
 class Catch(Runtime):
     env_ids = ("example.Catch-v0",)
     fps, width, height = 30, 160, 120
 
-    def reset(self, env_id, seed):
+    def reset(self, env_id: str, seed: int | None) -> Tick:
         self.random, self.keys = random.Random(seed), HeldKeys()
         self.cross, self.square, self.left = np.array([80, 60]), np.array([20, 20]), 5
         return Tick(frame=self.draw())
 
-    def tick(self, events):
+    def tick(self, events: Sequence[Event]) -> Tick:
         held = self.keys.tick(events)
         self.cross += 4 * np.array([(RIGHT in held) - (LEFT in held), (DOWN in held) - (UP in held)])
         self.cross = self.cross.clip(8, [151, 111])
@@ -27,7 +28,7 @@ class Catch(Runtime):
             self.square = np.array([self.random.randrange(8, 152), self.random.randrange(8, 112)])
         return Tick(frame=self.draw(), reward=float(caught), done=self.left == 0)
 
-    def draw(self):
+    def draw(self) -> Frame:
         frame = np.full((self.height, self.width, 3), 30, np.uint8)
         (x, y), (column, row) = self.square, self.cross
         frame[y - 6 : y + 6, x - 6 : x + 6] = 250, 180, 0

@@ -10,11 +10,17 @@ It steers to the lane whose traffic is farthest away, with rings as a tie-break,
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import universe_client
 from wrappers import BlockingReset, Throttle
+
+Array = NDArray[Any]
+Event = tuple[str, str, bool]
 
 HORIZON, BOTTOM = 88, 240  # rows of the screen: where the road ends, and where it is widest
 ROAD = 150  # half the road's width in the bottom row, in pixels
@@ -27,25 +33,24 @@ NEAR, TOLERANCE = 1.8, 0.07
 class PixelAgent:
     """Plays every remote of a vector by itself; see `universe_client.agents` for how it is called."""
 
-    def __init__(self):
-        self.held = {}
+    def __init__(self) -> None:
+        self.held: dict[int, set[str]] = {}
 
-    def __call__(self, observation_n, reward_n, done_n, info):
+    def __call__(self, observation_n: Sequence[Any], *_: object) -> list[list[Event]]:
         return [self.act(index, observation) for index, observation in enumerate(observation_n)]
 
-    def act(self, index, observation):
+    def act(self, index: int, observation: Any) -> list[Event]:
         """Return the events that turn the keys held on one remote into those wanted."""
         if observation is None:
             self.held.pop(index, None)  # at the end of an episode all keys are let go of
             return []
         wanted, held = drive(observation["vision"]), self.held.get(index, set())
         self.held[index] = wanted
-        return [("KeyEvent", key, False) for key in held - wanted] + [
-            ("KeyEvent", key, True) for key in wanted - held
-        ]
+        released = [("KeyEvent", key, False) for key in held - wanted]
+        return released + [("KeyEvent", key, True) for key in wanted - held]
 
 
-def drive(frame):
+def drive(frame: Array) -> set[str]:
     """Return the keys to hold, given a screen."""
     player, traffic, rings = look(frame)
     if player is None:
@@ -62,7 +67,7 @@ def drive(frame):
     return keys | ({"Up"} if abs(aside) < 0.3 and room[target] > 3 else set())
 
 
-def look(frame):
+def look(frame: Array) -> tuple[float | None, Array, Array]:
     """Return the player's place across the road, and how far away traffic and rings are in each lane, inf for none."""
     red, green, blue = np.moveaxis(frame[FIRST:LAST].astype(np.int16), 2, 0)
     rows = np.arange(FIRST, LAST)
@@ -72,14 +77,14 @@ def look(frame):
     place = (np.nonzero(body)[1] - middle[CAR - FIRST]) / half[CAR - FIRST]
     place = place[np.abs(place) < 0.93]
     if place.size < 20:
-        return None, *np.full((2, 3), np.inf)
+        return None, np.full(3, np.inf), np.full(3, np.inf)
     depth = (BOTTOM - HORIZON) / (rows + 0.5 - HORIZON)
     traffic = nearest(red - np.maximum(green, blue) > 60, middle, half, depth)
     rings = nearest(green - np.maximum(red, blue) > 60, middle, half, depth)
-    return np.median(place), traffic, rings
+    return float(np.median(place)), traffic, rings
 
 
-def find_middle(edges, half):
+def find_middle(edges: Array, half: Array) -> Array:
     """Return the column of the road's middle in each row, from whichever edge is on the screen."""
     width = edges.shape[1]
     left, right = edges.argmax(1), width - 1 - edges[:, ::-1].argmax(1)
@@ -93,7 +98,7 @@ def find_middle(edges, half):
     )
 
 
-def nearest(mask, middle, half, depth):
+def nearest(mask: Array, middle: Array, half: Array, depth: Array) -> Array:
     """Return for each lane the distance of the nearest pixels of a mask, counted from the player; inf for none."""
     rows, columns = np.nonzero(mask)
     place = (columns - middle[rows]) / half[rows]
@@ -102,7 +107,7 @@ def nearest(mask, middle, half, depth):
     return np.array([lane.min() if lane.size else np.inf for lane in found])
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -116,7 +121,7 @@ def main():
         observation_n = env.reset(seed=options.seed)
         returns, scores = np.zeros(env.n), []
         for _ in range(round(options.seconds * 30)):
-            observation_n, reward_n, done_n, _ = env.step(agent(observation_n, None, None, None))
+            observation_n, reward_n, done_n, _ = env.step(agent(observation_n))
             returns += reward_n
             for index in np.flatnonzero(done_n):
                 scores.append(returns[index])

@@ -14,7 +14,7 @@ import universe_client  # noqa: F401  (registers the environments)
 from wrappers import EpisodeStatistics
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

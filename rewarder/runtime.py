@@ -20,9 +20,11 @@ from rewarder.version import VERSION
 from rewarder.viewer import Viewer, ViewerTokens
 from rewarder.viewer_bridge import Screen
 from rewarder.worker import Worker
+from vnc.events import Event
 from vnc.server import VNCServer
+from vnc.session import Frame
 
-__all__ = ["Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
+__all__ = ["Event", "Frame", "Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
 
 CLOSE_TIMEOUT = 0.7
 """Seconds for saying goodbye to clients and environment together: a remote ends within a second of its parent."""

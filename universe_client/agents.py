@@ -10,17 +10,25 @@ from typing import Any
 
 from universe_client.actions import key
 from universe_client.errors import ConfigError
+from universe_client.info import blank
+from universe_client.vector_env import ObservationN, StepResult
 from vnc.events import Event
 
 ActionN = Sequence[Sequence[Any]]
 Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, Any]], ActionN]
-"""Called with what a step returned (after `reset`: no rewards, no dones, blank infos); returns the next `action_n`.
+"""Called with what a step returned, the first time with that of `after_reset`; returns the next `action_n`.
 
 These are the types that agents are given, so that one which asks for less, such as a `Sequence`, is an agent too.
 """
 
 DEFAULT_KEYS = ("Left", "Right", "Up", "Down", "space")
 _CHANGE = 0.1  # of a random agent's steps
+
+
+def after_reset(observation_n: ObservationN) -> StepResult:
+    """Return what `reset` returned as if by a step: no rewards, no ends of episodes, blank infos."""
+    n = len(observation_n)
+    return observation_n, [0.0] * n, [False] * n, {"n": [blank() for _ in range(n)]}
 
 
 class NoopAgent:

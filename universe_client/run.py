@@ -14,8 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from universe_client.agents import Agent
-from universe_client.info import blank
+from universe_client.agents import Agent, after_reset
 from universe_client.link import Link, State
 from universe_client.remotes.provider import Staged
 from universe_client.vector_env import VectorEnv
@@ -75,9 +74,7 @@ class Run:
     def play(self, console: Console, seed: int | None, show: bool) -> None:
         """Let the agent act until the end; `show` the table meanwhile."""
         self._began = time.monotonic()
-        observation_n = self.env.reset(seed=seed)
-        n = self.env.n
-        action_n = self._agent(observation_n, [0.0] * n, [False] * n, {"n": [blank() for _ in range(n)]})
+        action_n = self._agent(*after_reset(self.env.reset(seed=seed)))
         with _live(console, show) as live:
             shown = 0.0
             while not self._is_over():
