@@ -37,6 +37,7 @@ from rewarder.errors import (
 from rewarder.messages import MAX_FRAME, Call, Envelope, ObservationSpace, ReplyPing
 from rewarder.offer import Offer, want
 from rewarder.protocol import ClientSession, close_reason
+from rewarder.trust import IN_TLS, Trust, checked
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,8 @@ class RewarderAddress:
     host: str
     port: int = DEFAULT_PORT
     password: str | None = field(default=None, repr=False)
+    tls: Trust | None = None
+    """With it, the connection is over TLS, and a server without is refused before it hears the password."""
 
     def __str__(self) -> str:
         """`host:port`, brackets around IPv6, never the password."""
@@ -128,7 +131,8 @@ class RewarderClient:
             label: what the logs call this remote; its address by default.
 
         Raises:
-            ConnectError: nobody there, or no rewarder; `AuthError`: the password is refused.
+            ConnectError: nobody there, or no rewarder.
+            AuthError: the password is refused; over TLS, the server is not to be trusted or has no TLS.
         """
         timeouts = timeouts or RewarderTimeouts()
         websocket = await _open(address, observer, wants, timeouts)
@@ -287,7 +291,8 @@ async def _open(
         headers["authorization"] = authorization(address.password)
     try:
         return await _Connect(
-            f"ws://{address}/",
+            f"{'ws' if address.tls is None else 'wss'}://{address}/",
+            **_over_tls(address),
             additional_headers=headers,
             user_agent_header=PRODUCT_TOKEN,
             compression=None,
@@ -300,13 +305,27 @@ async def _open(
             logger=wire_logger("rewarder.wire.client"),
         )
     except TimeoutError:
-        raise ConnectError(f"{address}: not open within {timeouts.open:g} s") from None
+        with_tls = "" if address.tls is None else ", TLS included"
+        raise ConnectError(f"{address}: not open within {timeouts.open:g} s{with_tls}") from None
     except OSError as error:
+        if address.tls is not None and isinstance(error, IN_TLS):
+            raise AuthError(f"{address}: {address.tls.refusal(error)}") from error
         raise ConnectError(f"{address}: {error.strerror or error}") from error
     except InvalidStatus as error:
         raise _refused(address, error.response.status_code) from None
     except (WebSocketException, ValueError) as error:
         raise ConnectError(f"{address}: not a rewarder: {error}") from error
+
+
+def _over_tls(address: RewarderAddress) -> dict[str, Any]:
+    if address.tls is None:
+        return {}
+    if address.tls.insecure:
+        logger.warning("! %s: nothing shows who the server is", address)
+    try:
+        return {"ssl": address.tls.context(), "create_connection": checked(address.tls, str(address))}
+    except ValueError as error:
+        raise AuthError(f"{address}: {error}") from error
 
 
 def _refused(address: RewarderAddress, status: int) -> RewarderError:

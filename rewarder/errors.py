@@ -2,7 +2,7 @@
 
 RewarderError
 ├── ConnectError       no connection: refused, unreachable, an HTTP error, not open in time
-├── AuthError          the rewarder refused our credentials; trying again does not help
+├── AuthError          the rewarder refused our credentials, or we its certificate; trying again does not help
 ├── ControllerBusy     another client controls this remote
 ├── ProtocolError      the peer broke the protocol; the connection is unusable from here on
 ├── PeerLost           an established connection ended; `retry` says whether connecting again makes sense
@@ -40,7 +40,7 @@ class ConnectError(RewarderError):
 
 
 class AuthError(RewarderError):
-    """The rewarder refused our credentials."""
+    """The rewarder refused our credentials, or shows over TLS nothing that we trust."""
 
 
 class ControllerBusy(RewarderError):

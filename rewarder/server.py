@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from websockets.protocol import State
 from rewarder.auth import Authenticator, same_origin, wire_logger
 from rewarder.episode import EpisodeId
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
+from rewarder.idle import IdleWatch
 from rewarder.messages import MAX_FRAME, Describe, Message, Observation, ReplyCall, Text
 from rewarder.offer import OBSERVATION, wanted
 from rewarder.protocol import (
@@ -99,7 +101,7 @@ class RewarderServer:
         self._on_action = on_action
         self._extras = extras
         self._health = health
-        self._idle_timeout = idle_timeout
+        self._idle = IdleWatch(idle_timeout)
         self._limits = limits or ServerLimits()
         self._auth = authenticator or Authenticator(password)
         self._site = site
@@ -108,12 +110,10 @@ class RewarderServer:
         self._described: tuple[EpisodeId, Describe] | None = None
         self._server: Server | None = None
         self._websockets: WeakSet[ServerConnection] = WeakSet()
-        self._idle = asyncio.Event()
-        self._idle_timer: asyncio.TimerHandle | None = None
         self._drops: set[asyncio.Task[None]] = set()
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen; `port` 0 takes a free one.
+    async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        """Listen; `port` 0 takes a free one, with `tls` nobody gets in without it.
 
         Raises:
             OSError: the port is taken, or the host is not ours.
@@ -134,6 +134,9 @@ class RewarderServer:
             ping_timeout=limits.ping_timeout,
             close_timeout=limits.close_timeout,
             logger=wire_logger("rewarder.wire.server"),
+            ssl=tls,
+            ssl_handshake_timeout=None if tls is None else limits.open_timeout,
+            ssl_shutdown_timeout=None if tls is None else limits.close_timeout,
         )
         self._watch_idle()
 
@@ -215,12 +218,11 @@ class RewarderServer:
 
     async def idle(self) -> None:
         """Wait until there has been no controller for `idle_timeout`; for ever when that is None."""
-        await self._idle.wait()
+        await self._idle.over()
 
     async def close(self, code: int = 1001, reason: str = "") -> None:
         """Tell every client why, close every connection and stop listening; idempotent."""
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
+        self._idle.stop()
         if self._server is None:
             return
         for peer in list(self._peers.values()):
@@ -389,10 +391,4 @@ class RewarderServer:
             drop.add_done_callback(self._drops.discard)
 
     def _watch_idle(self) -> None:
-        """Start the clock when the controller left, stop it when one came."""
-        if self.controllers and self._idle_timer is not None:
-            self._idle_timer.cancel()
-            self._idle_timer = None
-            self._idle.clear()
-        elif not self.controllers and self._idle_timer is None and self._idle_timeout is not None:
-            self._idle_timer = asyncio.get_running_loop().call_later(self._idle_timeout, self._idle.set)
+        self._idle.tell(busy=self.controllers > 0)

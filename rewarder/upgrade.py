@@ -11,6 +11,7 @@ from weakref import WeakSet
 
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 
 from rewarder.offer import Offer
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from rewarder.messages import ObservationSpace
     from rewarder.protocol import CallRequest, StepRequest
     from rewarder.server import RewarderServer
+
+_TLS_HANDSHAKE = b"\x16"  # RFC 8446 section 5.1: the first byte of a client over TLS
+_NOT_HERE = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class Extras(Protocol):
@@ -62,12 +66,22 @@ class Site(Protocol):
 
 
 def tracked(websockets: WeakSet[ServerConnection]) -> type[ServerConnection]:
-    """Return a class of connections that join `websockets` at once: the library's own set waits for the upgrade."""
+    """Return a class of connections that join `websockets` at once: the library's own set waits for the upgrade.
+
+    A client that begins TLS here, where there is none, is told so at once: as HTTP it would never come to an end.
+    """
 
     class Tracked(ServerConnection):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             super().connection_made(transport)
             websockets.add(self)
+
+        def data_received(self, data: bytes) -> None:
+            if self.state is State.CONNECTING and data.startswith(_TLS_HANDSHAKE):
+                self.transport.write(_NOT_HERE)
+                self.transport.close()
+            else:
+                super().data_received(data)
 
     return Tracked
 

@@ -7,9 +7,9 @@ import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
-from vnc.errors import AuthError
-
 _ANONYMOUS = "ADH:AECDH:!eNULL:@SECLEVEL=0"
+_NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
+"""What OpenSSL, from version to version, calls an answer in the clear."""
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -43,14 +43,14 @@ class TLS:
             certificate: whether the server shows one; TLS 1.3 has no sessions without.
 
         Raises:
-            AuthError: the authorities cannot be read, or this Python's ssl does nothing without a certificate.
+            ValueError: the authorities cannot be read, or this Python's ssl does nothing without a certificate.
         """
         if not certificate:
             return _anonymous()
         try:
             context = ssl.create_default_context(cafile=self.ca_file)
         except OSError as error:  # ssl.SSLError is one
-            raise AuthError(f"no certificates of authorities in {self.ca_file}: {error}") from error
+            raise ValueError(f"no certificates of authorities in {self.ca_file}: {error}") from error
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         if self.fingerprint is not None or self.insecure:
             context.check_hostname = False
@@ -61,15 +61,29 @@ class TLS:
         """Hold the certificate (DER) of a finished TLS handshake against the fingerprint.
 
         Raises:
-            AuthError: it has another.
+            ValueError: it has another.
         """
         if self.fingerprint is None:
             return
         found = hashlib.sha256(certificate or b"").digest()
         if found != self.fingerprint:
-            raise AuthError(
+            raise ValueError(
                 f"the server's certificate has the fingerprint {found.hex(':')}, which is not the pinned one"
             )
+
+    @staticmethod
+    def refusal(error: OSError | ValueError) -> str:
+        """Say why a TLS handshake came to nothing: a failure of it, of `context` or of `check`."""
+        match error:
+            case ssl.SSLCertVerificationError():
+                return f"the server's certificate is refused: {error.verify_message}"
+            case ssl.SSLError() if error.reason in _NOT_TLS:
+                return f"TLS failed: what the server said is not TLS ({error.reason})"
+            case ssl.SSLError():
+                return f"TLS failed: {error.reason or error}"
+            case OSError():
+                return "TLS failed: the server closed the connection"
+        return str(error)
 
 
 def _anonymous() -> ssl.SSLContext:
@@ -80,5 +94,5 @@ def _anonymous() -> ssl.SSLContext:
     try:
         context.set_ciphers(_ANONYMOUS)
     except ssl.SSLError as error:
-        raise AuthError(f"{ssl.OPENSSL_VERSION} has no TLS without a certificate") from error
+        raise ValueError(f"{ssl.OPENSSL_VERSION} has no TLS without a certificate") from error
     return context

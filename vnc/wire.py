@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import ssl
 from typing import TYPE_CHECKING
 
-from vnc.errors import AuthError, ConnectError
+from vnc.errors import ConnectError
 from vnc.session import VNCAddress
 from vnc.tls import TLS
 
@@ -68,14 +67,8 @@ class Wire(asyncio.Protocol):
             logger.warning("! %s: nothing shows who the server is", self._address)
         try:
             await self._upgrade(tls, certificate)
-        except AuthError as error:
-            self._core.refuse(str(error))
-        except ssl.SSLCertVerificationError as error:
-            self._core.refuse(f"the server's certificate is refused: {error.verify_message}")
-        except ssl.SSLError as error:
-            self._core.refuse(f"TLS failed: {error.reason or error}")
-        except OSError:
-            self._core.refuse("TLS failed: the server closed the connection")
+        except (OSError, ValueError) as error:
+            self._core.refuse(tls.refusal(error))
         self.flush()
 
     async def _upgrade(self, tls: TLS, certificate: bool) -> None:

@@ -30,14 +30,17 @@ class Bench:
 
     async def serve(self, **options: object) -> RewarderServer:
         options.setdefault("password", PASSWORD)
+        tls = options.pop("tls", None)
         server = RewarderServer(on_reset=self._reset, on_action=self._action, **options)
         self.servers.append(server)
-        await server.start()
+        await server.start(tls=tls)
         return server
 
     async def connect(self, port: int, **options: object) -> tuple[RewarderClient, RewardBuffer]:
         buffer = options.pop("buffer", None) or RewardBuffer()
-        address = RewarderAddress("127.0.0.1", port, options.pop("password", PASSWORD))
+        address = RewarderAddress(
+            "127.0.0.1", port, options.pop("password", PASSWORD), options.pop("tls", None)
+        )
         client = await RewarderClient.connect(address, buffer=buffer, on_message=self._message, **options)
         self.clients.append(client)
         return client, buffer

@@ -152,4 +152,4 @@ async def test_the_password_is_in_no_log_and_no_repr(bench, caplog):
 
 def test_addresses_print_without_secrets():
     assert str(RewarderAddress("::1", 7, "x")) == "[::1]:7"
-    assert repr(RewarderAddress("h", 7, "x")) == "RewarderAddress(host='h', port=7)"
+    assert repr(RewarderAddress("h", 7, "x")) == "RewarderAddress(host='h', port=7, tls=None)"

@@ -130,7 +130,7 @@ def test_started_remotes_need_an_env_id_and_no_addresses_are_none():
         AddressProvider([])
 
 
-def test_vncs_is_vnc_over_tls_without_a_rewarder(tmp_path):
+def test_vncs_is_both_channels_over_tls(tmp_path):
     ca_file = Authority(tmp_path).certificate
     for query, tls in (
         ("", TLS()),
@@ -139,11 +139,11 @@ def test_vncs_is_vnc_over_tls_without_a_rewarder(tmp_path):
         (f"?fingerprint={':'.join(['0A'] * 32)}", TLS(fingerprint=b"\n" * 32)),
         ("?insecure=1", TLS(insecure=True)),
     ):
-        for address in parse(f"vncs://a,b:1{query}"):
-            assert address.vnc.tls == tls
-            assert address.rewarder is None
-    assert [each.vnc.port for each in parse("vncs://a,b:1")] == [5900, 1]
-    assert parse("vnc://a")[0].vnc.tls is None
+        for address in parse(f"vncs://a,b:1+2{query}"):
+            assert address.vnc.tls == address.rewarder.tls == tls
+    assert [str(each) for each in parse("vncs://a,b:1,c:1+2")] == ["a:5900+15900", "b:1", "c:1+2"]
+    (plain,) = parse("vnc://a")
+    assert plain.vnc.tls is plain.rewarder.tls is None
     assert provider("vncs://a,b", None, 60.0).n == 2
 
 
@@ -157,7 +157,6 @@ def test_a_user_name_goes_over_tls_and_its_password_is_not_cut():
     [
         ("vnc://a?username=me", "unknown option 'username'"),
         ("vnc://a?insecure=1", "unknown option 'insecure'"),
-        ("vncs://a:1+2", "'a:1[+]2' names a rewarder, which has no TLS"),
         ("vncs://a?insecure=0", "insecure=0"),
         ("vncs://a?insecure=1&fingerprint=" + "00" * 32, "only one"),
         ("vncs://a?fingerprint=00", "1 bytes"),

@@ -12,7 +12,6 @@ from urllib.parse import parse_qs
 from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError
 from universe_client.remotes.provider import RemoteAddress
-from vnc.errors import AuthError
 from vnc.session import VNCAddress
 from vnc.tls import TLS
 
@@ -54,8 +53,8 @@ def parse(url: str) -> list[RemoteAddress]:
     Without any port a host has both default ports, 5900 and 15900; with only `:port` it has no rewarder. The
     password, given as `password=` or read from `password_file=`, serves all hosts and both channels.
 
-    `vncs://host:5900` is VNC over TLS, without a rewarder: its channel has no TLS. `username=`, `ca_file=`,
-    `fingerprint=` (SHA-256 in hexadecimal) and `insecure=1` say what `vnc.session.VNCAddress` and `vnc.tls.TLS` say.
+    With `vncs://` both channels go over TLS, and `ca_file=`, `fingerprint=` (SHA-256 in hexadecimal) and `insecure=1`
+    say of both servers what `vnc.tls.TLS` says. `username=` is for VNC alone: see `vnc.session.VNCAddress`.
 
     Raises:
         ConfigError: the address is not of this form, or a file that it names cannot be used.
@@ -78,13 +77,11 @@ def _remote(text: str, password: str | None, username: str | None, tls: TLS | No
         raise ConfigError(f"{text!r} is not host, host:vnc_port or host:vnc_port+rewarder_port")
     host = match["host"].strip("[]")
     vnc = VNCAddress(host, _port(match["vnc"], VNC_PORT, text), password, username, tls)
-    if tls is not None and match["rewarder"] is not None:
-        raise ConfigError(
-            f"{text!r} names a rewarder, which has no TLS; a vncs:// address is host or host:vnc_port"
-        )
-    if match["rewarder"] is None and (match["vnc"] is not None or tls is not None):
+    if match["rewarder"] is None and match["vnc"] is not None:
         return RemoteAddress(vnc)
-    return RemoteAddress(vnc, RewarderAddress(host, _port(match["rewarder"], REWARDER_PORT, text), password))
+    return RemoteAddress(
+        vnc, RewarderAddress(host, _port(match["rewarder"], REWARDER_PORT, text), password, tls)
+    )
 
 
 def _port(text: str | None, default: int, where: str) -> int:
@@ -126,7 +123,7 @@ def _tls(options: Mapping[str, str]) -> TLS:
             "insecure" in options,
         )
         tls.context()
-    except (ValueError, AuthError) as error:
+    except ValueError as error:
         raise ConfigError(str(error)) from error
     return tls
 
