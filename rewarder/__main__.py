@@ -6,7 +6,6 @@ import argparse
 import logging
 import os
 import secrets
-import shlex
 import stat
 import sys
 import tempfile
@@ -19,7 +18,8 @@ import msgspec
 
 from rewarder.lifetime import read_line
 from rewarder.runtime import Ports, RuntimeCrash, run
-from rewarder.runtimes import RuntimeOptions, env_ids, opened
+from rewarder.runtimes import env_ids, opened
+from rewarder.serve_options import add_options, runtime_options
 from rewarder.version import VERSION
 
 EPILOG = """\
@@ -84,7 +84,7 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
 
     with opened(
         options.env_id,
-        RuntimeOptions(options.fps, options.observation, options.program, options.xvnc, options.runtime),
+        runtime_options(options),
         host=options.host,
         vnc_port=options.vnc_port,
         password=given.password,
@@ -151,13 +151,8 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     serve.add_argument("env_id", metavar="ENV_ID", help=f"what to play: {', '.join(env_ids())}")
-    _add_network(serve.add_argument_group("network"))
+    add_options(serve)
     _add_passwords(serve.add_mutually_exclusive_group())
-    _add_environment(serve.add_argument_group("environment"))
-    _add_display(serve.add_argument_group("process.*: a program on an X display of its own (needs TigerVNC)"))
-    serve.add_argument(
-        "--idle-timeout", type=_positive, metavar="S", help="end after S seconds without an agent"
-    )
     serve.add_argument(
         "--exit-with-stdin", action="store_true", help="end when stdin is closed or the parent process dies"
     )
@@ -165,18 +160,6 @@ def _parser() -> argparse.ArgumentParser:
         "--log-level", default="info", choices=("debug", "info", "warning", "error"), help="default: info"
     )
     return parser
-
-
-def _add_network(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--host", default="127.0.0.1", help="address to listen on, default: %(default)s")
-    group.add_argument("--vnc-port", type=_port, default=0, metavar="N", help="default: any free port")
-    group.add_argument("--rewarder-port", type=_port, default=0, metavar="N", help="default: any free port")
-    group.add_argument(
-        "--novnc",
-        type=Path,
-        metavar="DIR",
-        help="noVNC, for the viewer; default: where Debian's package puts it",
-    )
 
 
 def _add_passwords(group: argparse._MutuallyExclusiveGroup) -> None:
@@ -187,63 +170,6 @@ def _add_passwords(group: argparse._MutuallyExclusiveGroup) -> None:
     )
     group.add_argument("--password-file", type=Path, metavar="FILE", help="its first line; mode 0600")
     group.add_argument("--no-password", action="store_true", help="let everybody in who can reach the ports")
-
-
-def _add_environment(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--fps", type=_positive, metavar="N", help="ticks per second, default: the environment's own"
-    )
-    group.add_argument("--seed", type=int, metavar="N", help="seed of the first episode")
-    group.add_argument("--runtime", metavar="MODULE:CLASS", help="what plays ENV_ID, if it is none of ours")
-    group.add_argument(
-        "--call",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="let agents call, read and set this in the environment; may be given several times",
-    )
-    group.add_argument(
-        "--observation", action="store_true", help="send the environment's own observation too"
-    )
-
-
-def _add_display(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--xvnc",
-        type=_size,
-        default=(1024, 768),
-        metavar="WxH",
-        help="the size of the screen, default: 1024x768",
-    )
-    group.add_argument(
-        "--program",
-        type=shlex.split,
-        metavar="COMMAND",
-        help="what to run, default: the name in ENV_ID; JSON lines it prints become rewards",
-    )
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    if not (
-        width.isdecimal() and height.isdecimal() and 0 < int(width) <= 16384 and 0 < int(height) <= 16384
-    ):
-        raise argparse.ArgumentTypeError(f"{text} is not a size such as 1024x768, of at most 16384 each way")
-    return int(width), int(height)
-
-
-def _positive(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
-    return number
-
-
-def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65535:
-        raise argparse.ArgumentTypeError(f"{text} is not a port")
-    return number
 
 
 if __name__ == "__main__":

@@ -95,9 +95,14 @@ def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
     return agent
 
 
-def _load(module_name: str, attribute: str) -> Any:
+def import_from_here() -> None:
+    """Have modules in the working directory found, as under `python -m`."""
     if "" not in sys.path:
         sys.path.insert(0, "")
+
+
+def _load(module_name: str, attribute: str) -> Any:
+    import_from_here()
     try:
         agent = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:

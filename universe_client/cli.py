@@ -10,8 +10,9 @@ from pathlib import Path
 
 from rich.logging import RichHandler
 
+from rewarder.serve_options import add_options, runtime_options
 from universe_client import __version__
-from universe_client.agents import DEFAULT_KEYS, find_agent
+from universe_client.agents import DEFAULT_KEYS, find_agent, import_from_here
 from universe_client.build import build
 from universe_client.containers import down, ps, reap_command
 from universe_client.doctor import doctor
@@ -194,38 +195,27 @@ def _run(options: argparse.Namespace) -> int:
 
 def _add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("env_id", metavar="ENV_ID", help=_ENV_ID)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on, default: %(default)s")
-    parser.add_argument("--vnc-port", type=int, default=0, metavar="N", help="default: any free port")
-    parser.add_argument("--rewarder-port", type=int, default=0, metavar="N", help="default: any free port")
-    parser.add_argument("--fps", type=float, help="default: the environment's own")
-    parser.add_argument("--seed", type=int, help="of the first episode")
+    add_options(parser)
     parser.add_argument(
         "--password-file", type=Path, metavar="FILE", help="take the password from here; mode 0600"
-    )
-    parser.add_argument(
-        "--idle-timeout", type=float, metavar="S", help="end after S seconds without an agent"
-    )
-    parser.add_argument(
-        "--novnc",
-        type=Path,
-        metavar="DIR",
-        help="noVNC, for the viewer; default: where Debian's package puts it",
     )
     parser.set_defaults(command=_serve)
 
 
 def _serve(options: argparse.Namespace) -> int:
+    import_from_here()  # what --runtime names
     return serve(
         ServeCommand(
             env_id=options.env_id,
             host=options.host,
             vnc_port=options.vnc_port,
             rewarder_port=options.rewarder_port,
-            fps=options.fps,
-            seed=options.seed,
             password_file=options.password_file,
+            seed=options.seed,
             idle_timeout=options.idle_timeout,
             novnc=options.novnc,
+            call=options.call,
+            runtime=runtime_options(options),
         )
     )
 

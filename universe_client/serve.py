@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +14,9 @@ from rich.console import Console
 from rewarder.runtime import Ports, RuntimeCrash
 from rewarder.runtime import run as run_runtime
 from rewarder.runtimes import RuntimeOptions, opened
-from rewarder.viewer import find_novnc, viewer_path
+from rewarder.viewer import viewer_path
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import read_secret
-from universe_client.view import base_url
 from vnc.vncauth import obfuscated
 
 _VNC_PASSWORD_LENGTH = 8
@@ -31,19 +30,16 @@ class ServeCommand:
     host: str
     vnc_port: int
     rewarder_port: int
-    fps: float | None
-    seed: int | None
     password_file: Path | None
+    seed: int | None
     idle_timeout: float | None
-    novnc: Path | None = None
+    novnc: Path | None
+    call: Sequence[str]
+    runtime: RuntimeOptions
 
 
 def serve(command: ServeCommand) -> int:
     """Serve until Ctrl-C; return the exit status."""
-    try:
-        find_novnc(command.novnc)
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
     with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
         password = read_secret(command.password_file) if command.password_file else secrets.token_urlsafe(16)
         files = _write_secrets(Path(directory), password)
@@ -51,34 +47,28 @@ def serve(command: ServeCommand) -> int:
             _play(command, password, files)
         except RuntimeCrash:
             return 1  # told where it happened
+        except (ValueError, ImportError) as error:
+            raise ConfigError(str(error)) from error
     return 0
 
 
 def _play(command: ServeCommand, password: str, files: tuple[Path, Path]) -> None:
-    with ExitStack() as stack:
-        try:
-            runtime, display = stack.enter_context(
-                opened(
-                    command.env_id,
-                    RuntimeOptions(fps=command.fps),
-                    host=command.host,
-                    vnc_port=command.vnc_port,
-                    password=password,
-                )
-            )
-        except (ValueError, ImportError, OSError) as error:
-            raise ConfigError(str(error)) from error
+    with opened(
+        command.env_id, command.runtime, host=command.host, vnc_port=command.vnc_port, password=password
+    ) as (runtime, display):
         run_runtime(
             runtime,
             host=command.host,
             vnc_port=command.vnc_port,
             rewarder_port=command.rewarder_port,
             password=password,
+            env_id=command.env_id,
             seed=command.seed,
             idle_timeout=command.idle_timeout,
             on_ready=lambda ports: _announce(command, ports, password, files),
             display=display,
             novnc=command.novnc,
+            call=command.call,
         )
 
 
@@ -93,8 +83,8 @@ def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
 
 def _announce(command: ServeCommand, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
     text, viewer = files
-    host = command.host
-    page = base_url(host, ports.rewarder_port)
+    host = f"[{command.host}]" if ":" in command.host else command.host
+    page = f"http://{host}:{ports.rewarder_port}"
     address = f"vnc://{host}:{ports.vnc_port}+{ports.rewarder_port}?password_file={text}"
     Console(soft_wrap=True, highlight=False).print(
         f"[bold]{command.env_id}[/] runs; Ctrl-C ends it.\n"

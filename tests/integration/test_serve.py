@@ -6,6 +6,7 @@ import asyncio
 import re
 import sys
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,9 @@ import pytest
 from PIL import Image
 
 from tests.support import viewers
+from universe_client import GymVectorEnv
 
+OPTIONS = ("--call", "gravity", "--observation", "--fps", "30")
 SHAPE = (400, 600, 3)  # of CartPole's own rendering
 CART = (0, 0, 0)
 POLE = (202, 152, 101)
@@ -31,7 +34,7 @@ class Served:
 
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
-    command = (sys.executable, "-m", "universe_client", "serve", "gym-core.CartPole-v1")
+    command = (sys.executable, "-m", "universe_client", "serve", "gym-core.CartPole-v1", *OPTIONS)
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdout=pipe)
     assert process.stdout is not None
@@ -94,3 +97,15 @@ async def test_every_viewer_watches_an_agent_play_cartpole(served: Served, tmp_p
     (remote,) = report["remotes"]
     assert remote["error"] is None
     assert remote["episodes"] >= 1 and remote["reward"] > 0
+
+
+async def test_an_agent_reaches_what_was_opened_to_it(served: Served) -> None:
+    def reach() -> None:
+        with closing(GymVectorEnv(remotes=served.address, observation="state")) as env:
+            observations, _ = env.reset(seed=1)
+            assert observations.shape == (1, 4)
+            assert env.call("gravity") == (9.8,)
+            with pytest.raises(AttributeError, match="force_mag"):
+                env.call("force_mag")
+
+    await asyncio.to_thread(reach)
