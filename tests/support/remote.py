@@ -20,7 +20,7 @@ from rewarder.server import ResetRequest, RewarderServer
 from tests.support.listeners import stop_accepting
 from universe_client.loop import LoopThread
 from universe_client.remotes.provider import RemoteAddress
-from vnc.events import Event
+from vnc.events import Event, KeyEvent
 from vnc.server import VNCServer
 from vnc.session import VNCAddress
 
@@ -248,6 +248,16 @@ async def _close(listener: Any, close: Coroutine[Any, Any, None]) -> None:
 
 def frame(value: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.full((HEIGHT, WIDTH, 3), value % 256, np.uint8)
+
+
+def press_game(remote: ScriptedRemote, events: Sequence[Event]) -> None:
+    """An `on_input`: each press is worth 1, and the fifth 10 more: it ends the episode, which has brought 15."""
+    for event in events:
+        if isinstance(event, KeyEvent) and event.down:
+            remote.reward(1.0)
+            if remote.reward_sum % 5 == 0:
+                remote.finish(10.0)
+                remote.next_episode()
 
 
 def by_hand(remote: ScriptedRemote, request: Request) -> None:

@@ -14,7 +14,7 @@ from gymnasium.wrappers.vector import (
 
 from tests.support.agent import wait_until
 from tests.support.gym import any_done, new_value, noop, open_gym, step_until, three, values
-from tests.support.remote import by_hand
+from tests.support.remote import by_hand, press_game
 from tests.support.timing import best_of
 from universe_client import ConfigError, LocalStateError
 from universe_client.errors import PeerLost, ResetRejected, ResetTimeout
@@ -231,15 +231,7 @@ def test_an_episode_that_nobody_saw_is_counted_and_its_reward_kept(scripted, ope
 
 
 def test_returns_add_up_whatever_the_pace(scripted, open_gym):
-    def game(remote: Any, events: Any) -> None:
-        for event in events:
-            if event.down:
-                remote.reward(1.0)
-                if remote.reward_sum % 5 == 0:
-                    remote.finish(10.0)
-                    remote.next_episode()
-
-    remotes = [scripted(on_input=game) for _ in range(3)]
+    remotes = [scripted(on_input=press_game) for _ in range(3)]
     env = RecordEpisodeStatistics(open_gym(*remotes, step_rate=200))
     env.reset()
     total, returned, episodes = np.zeros(3), np.zeros(3), np.zeros(3)

@@ -15,7 +15,7 @@ from stable_baselines3.common.monitor import Monitor
 from tests.support.adapters import idle, step_until
 from tests.support.agent import wait_until
 from tests.support.gym import values
-from tests.support.remote import HEIGHT, WIDTH, by_hand
+from tests.support.remote import HEIGHT, WIDTH, by_hand, press_game
 from universe_client import ConfigError
 from universe_client.adapters.sb3 import AlreadySteppingError, NotSteppingError, SB3VecEnv
 from universe_client.errors import ResetTimeout
@@ -138,15 +138,7 @@ def test_the_done_step_waits_for_the_first_frame_and_the_others_lose_nothing(thr
 
 
 def test_every_reward_comes_once_and_in_its_episode(scripted, open_sb3):
-    def game(remote: Any, events: Any) -> None:
-        for event in events:
-            if event.down:
-                remote.reward(1.0)
-                if remote.reward_sum % 5 == 0:
-                    remote.finish(10.0)
-                    remote.next_episode()
-
-    remotes = [scripted(on_input=game) for _ in range(3)]
+    remotes = [scripted(on_input=press_game) for _ in range(3)]
     env = open_sb3(*remotes, step_rate=200)
     env.reset()
     total, returned, episodes = np.zeros(3), np.zeros(3), np.zeros(3)
