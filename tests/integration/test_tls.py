@@ -6,14 +6,13 @@ import asyncio
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-
-pytest.importorskip("vnc._core", reason="the native extension is not built")
-
 from tests.support.agent import failed, until, until_running
 from tests.support.certificates import Authority
+from tests.support.drivers import needs_native
 from tests.support.xvnc import logo, secure_xvnc
 from universe_client import VectorEnv
+
+pytestmark = needs_native
 
 PASSWORD = "pass wor"
 

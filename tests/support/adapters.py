@@ -10,15 +10,15 @@ import pytest
 import torch
 from stable_baselines3.common.vec_env import VecEnv
 
+from tests.support.drivers import DRIVERS
 from universe_client.adapters.sb3 import SB3VecEnv
-from vnc.drivers import choose
 
 torch.set_num_threads(1)  # more would wait for each other where many tests run at once
 
 
 @pytest.fixture
 def driver() -> str:
-    return choose("auto").name
+    return DRIVERS[0]
 
 
 @pytest.fixture

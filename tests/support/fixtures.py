@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 from tests.support.agent import until_running
+from tests.support.drivers import DRIVERS
 from tests.support.remote import ScriptedRemote
 from universe_client import Config, VectorEnv
 from universe_client.loop import LoopThread
 from universe_client.remotes.address import AddressProvider
 from universe_client.remotes.provider import RemoteAddress
-from vnc.drivers import choose
 from vnc.session import Timeouts
 
-DRIVERS = sorted({choose("auto").name, "portable"})
 QUICK = Timeouts(connect=2.0, handshake=2.0, update=2.0, probe_interval=0.5, probe_deadline=1.0, close=1.0)
 
 

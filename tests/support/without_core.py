@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
 
+os.environ.pop("UNIVERSE_CLIENT_NATIVE", None)  # which says that the driver must be there
 sys.modules["vnc._core"] = None  # type: ignore[assignment]  # which makes its import an ImportError
 
 

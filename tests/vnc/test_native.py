@@ -9,14 +9,15 @@ import struct
 import numpy as np
 import pytest
 
-pytest.importorskip("vnc._core", reason="the native extension is not built")
-
+from tests.support.drivers import needs_native
 from tests.support.rfb import HEIGHT, WIDTH, Peer, header, raw, update
 from tests.support.sessions import Opener, taken
 from tests.support.xvnc import logo
 from vnc.encodings import DESKTOP_SIZE
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.session import Frame
+
+pytestmark = needs_native
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("vnc._core", reason="the native extension is not built")
-
+from tests.support.drivers import needs_native
 from tests.support.rfb import Peer, header, listening, raw, update
 from tests.support.sessions import Opener, taken
 from vnc.encodings import (
@@ -29,6 +28,8 @@ from vnc.encodings import (
 )
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.session import Frame
+
+pytestmark = needs_native
 
 CURSOR = -239
 MOST_GROWTH = 24 << 20

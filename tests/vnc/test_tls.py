@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("vnc._core", reason="the native extension is not built")
-
 from tests.support.certificates import Authority
+from tests.support.drivers import needs_native
 from tests.support.rfb import Peer
 from tests.support.sessions import taken
 from tests.support.vencrypt import X509_NONE, X509_PLAIN, agree
@@ -21,6 +20,8 @@ from vnc import portable
 from vnc.errors import AuthError, ConnectError, ProtocolError
 from vnc.session import Timeouts, VNCAddress
 from vnc.tls import TLS
+
+pytestmark = needs_native
 
 PASSWORD = "pass wor"
 HANDSHAKE_RECORD, ALERT_RECORD, APPLICATION_RECORD, CIPHER_RECORD = 22, 21, 23, 20

@@ -8,8 +8,7 @@ import struct
 
 import pytest
 
-pytest.importorskip("vnc._core", reason="the native extension is not built")
-
+from tests.support.drivers import needs_native
 from tests.support.rfb import Peer, listening
 from tests.support.sessions import taken
 from tests.support.vencrypt import ANONYMOUS, X509_NONE, X509_PLAIN, X509_VNC, honest, secured
@@ -18,6 +17,8 @@ from vnc.events import KeyEvent
 from vnc.session import Timeouts
 from vnc.tls import TLS
 from vnc.vncauth import challenge_response
+
+pytestmark = needs_native
 
 PASSWORD = "pass wor"
 CHALLENGE = bytes(range(16))

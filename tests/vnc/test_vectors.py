@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support.fixtures import DRIVERS
+from tests.support.drivers import DRIVERS
 from tests.support.sessions import taken
 from vnc.capture import Capture, read_capture
 from vnc.capture_replay import ReplayServer

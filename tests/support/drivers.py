@@ -1,0 +1,15 @@
+"""The VNC drivers there are to test. Only where no Rust could build it may the native one be missing."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from vnc.drivers import choose
+
+_REQUIRED = os.environ.get("UNIVERSE_CLIENT_NATIVE") == "required"  # as in setup.py: missing, its tests fail
+_HAS_NATIVE = _REQUIRED or choose("auto").name == "native"
+
+DRIVERS = ("native", "portable") if _HAS_NATIVE else ("portable",)
+needs_native = pytest.mark.skipif(not _HAS_NATIVE, reason="the native VNC driver is not built here")
