@@ -15,7 +15,8 @@ from rewarder.errors import CRASHED
 from vnc.errors import ProtocolError, VNCError
 from vnc.gate import Gate
 from vnc.handshake import join
-from vnc.session import Limits
+from vnc.session import Limits, VNCAddress
+from vnc.tls import TLS
 
 OPEN_TIMEOUT = 15.0
 """Seconds for both handshakes together."""
@@ -34,10 +35,12 @@ class Screen:
     port: int
     password: str | None = field(default=None, repr=False)
     view_only_password: str | None = field(default=None, repr=False)
+    tls: TLS | None = None
 
-    def secret(self, *, acting: bool) -> str | None:
-        """The least that will do; where a view-only password is not known, the gate alone stops input."""
-        return self.password if acting else self.view_only_password or self.password
+    def address(self, *, acting: bool) -> VNCAddress:
+        """With the least that will do; where a view-only password is not known, the gate alone stops input."""
+        secret = self.password if acting else self.view_only_password or self.password
+        return VNCAddress(self.host, self.port, secret, tls=self.tls)
 
 
 async def bridge(websocket: ServerConnection, screen: Screen, *, acting: bool) -> None:
@@ -78,7 +81,7 @@ async def _connected(
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     reader, writer = await asyncio.open_connection(screen.host, screen.port)
     try:
-        await join(reader, writer, screen.secret(acting=acting), Limits())
+        await join(reader, writer, screen.address(acting=acting), Limits())
         yield reader, writer
     finally:
         writer.close()

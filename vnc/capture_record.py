@@ -104,8 +104,6 @@ def _set_pixel_format(pixel_format: PixelFormat) -> bytes:
 
 async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap:
     timeouts = options.timeouts
-    if address.tls is not None:
-        raise AuthError(f"{address}: TLS is configured, which a recorder does not speak")
     try:
         async with asyncio.timeout(timeouts.connect):
             streams = await asyncio.open_connection(address.host, address.port, limit=_PIECE)
@@ -113,7 +111,7 @@ async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap
         raise ConnectError(f"{address}: {str(error) or f'no connection in {timeouts.connect:g} s'}") from None
     try:
         async with asyncio.timeout(timeouts.handshake):
-            init = await handshake(*streams, address.password, options.limits)
+            init = await handshake(*streams, address, options.limits)
         return _Tap(path, address, streams, init, options)
     except (EOFError, ConnectionError, TimeoutError):
         streams[1].transport.abort()

@@ -10,12 +10,13 @@ from asyncio import StreamReader, StreamWriter
 from dataclasses import dataclass
 
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
-from vnc.session import Limits
+from vnc.session import Limits, VNCAddress
+from vnc.vencrypt import SECURITY_TYPE as VENCRYPT
+from vnc.vencrypt import log_in, secure
 from vnc.vncauth import challenge_response
 
 NONE = 1
 VNC_AUTH = 2
-VENCRYPT = 19
 TOO_MANY = 2
 """A security result."""
 
@@ -33,33 +34,35 @@ class ServerInit:
 
 
 async def handshake(
-    reader: StreamReader, writer: StreamWriter, password: str | None, limits: Limits
+    reader: StreamReader, writer: StreamWriter, address: VNCAddress, limits: Limits
 ) -> ServerInit:
-    """Agree on version and security, authenticate, and join as a shared client.
+    """Agree on version and security, TLS if `address` says so, authenticate, and join as a shared client.
 
     Raises:
         ProtocolError: the peer does not speak RFB, or breaks it.
         ConnectError: it refused the connection.
-        AuthError: it refused the password, or asks for none although one is configured.
+        AuthError: it refused the password, or offers less than what is configured; over TLS, it is not to be trusted.
     """
-    await join(reader, writer, password, limits)
+    await join(reader, writer, address, limits)
     return await _read_server_init(reader, limits)
 
 
-async def join(reader: StreamReader, writer: StreamWriter, password: str | None, limits: Limits) -> None:
+async def join(reader: StreamReader, writer: StreamWriter, address: VNCAddress, limits: Limits) -> None:
     """As `handshake`, up to where the server answers with its ServerInit.
 
     Raises:
-        ProtocolError: the peer does not speak RFB, or breaks it.
-        ConnectError: it refused the connection.
-        AuthError: it refused the password, or asks for none although one is configured.
+        ProtocolError, ConnectError, AuthError: as `handshake`.
     """
     minor = await _agree_on_version(reader, writer)
-    security = await _agree_on_security(reader, writer, minor, password is not None, limits)
-    if security == VNC_AUTH:
+    await _agree_on_security(reader, writer, minor, address, limits)
+    if address.tls is not None:
+        await secure(reader, writer, address, address.tls)
+    if address.username is not None:
+        log_in(writer, address.username, address.password or "")
+    elif address.password is not None:
         challenge = await reader.readexactly(16)
-        writer.write(challenge_response(challenge, password or ""))
-    if security == VNC_AUTH or minor == 8:
+        writer.write(challenge_response(challenge, address.password))
+    if minor == 8 or not address.anonymous:
         await _read_security_result(reader, minor, limits)
     writer.write(b"\x01")  # ClientInit: shared, or everybody else would be thrown out
 
@@ -79,24 +82,26 @@ async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> int:
 
 
 async def _agree_on_security(
-    reader: StreamReader, writer: StreamWriter, minor: int, has_password: bool, limits: Limits
-) -> int:
+    reader: StreamReader, writer: StreamWriter, minor: int, address: VNCAddress, limits: Limits
+) -> None:
     if minor == 3:
         offered = [number for number in [await _read_int(reader, 4)] if number]
     else:
         offered = list(await reader.readexactly(await _read_int(reader, 1)))
     if not offered:
         raise _refusal(ConnectError, "the server refused the connection", await _read_reason(reader, limits))
-    wanted = VNC_AUTH if has_password else NONE
+    clear = NONE if address.anonymous else VNC_AUTH
+    wanted = clear if address.tls is None else VENCRYPT
     if wanted not in offered:
-        raise AuthError(_mismatch(offered, has_password))
+        raise AuthError(_mismatch(offered, wanted))
     if minor > 3:
         writer.write(bytes([wanted]))
-    return wanted
 
 
-def _mismatch(offered: list[int], has_password: bool) -> str:
-    if has_password and NONE in offered:
+def _mismatch(offered: list[int], wanted: int) -> str:
+    if wanted == VENCRYPT:
+        what = "TLS is configured, but the server does not offer it"
+    elif wanted == VNC_AUTH and NONE in offered:
         what = "a password is configured, but the server asks for none"
     elif VNC_AUTH in offered:
         what = "the server asks for a password, and none is configured"

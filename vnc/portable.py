@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vnc.encodings import RAW, ZLIB
-from vnc.errors import AuthError, ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError
+from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
 from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
@@ -50,12 +50,10 @@ async def connect(
     encodings: Sequence[int] | None = None,
 ) -> PortableSession:
     """Open a session; see `vnc.session.Connect`. asyncvnc decodes Zlib and Raw and nothing else: no choice."""
-    if address.tls is not None:
-        raise AuthError(f"{address}: TLS is configured, which only the native driver speaks")
     reader, writer = await _open(address, timeouts)
     try:
         async with asyncio.timeout(timeouts.handshake):
-            init = await handshake(reader, writer, address.password, limits)
+            init = await handshake(reader, writer, address, limits)
     except TimeoutError:
         writer.transport.abort()
         raise ConnectError(f"{address}: no end of the handshake within {timeouts.handshake:g} s") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable, Sequence
 
 from vnc.events import Event
@@ -69,8 +70,8 @@ class VNCServer:
         self._listener: asyncio.Server | None = None
         self._port = 0
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen; port 0 takes a free one.
+    async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        """Listen; port 0 takes a free one, with `tls` nobody gets in without it (VeNCrypt).
 
         Raises:
             OSError: the address cannot be had.
@@ -80,6 +81,7 @@ class VNCServer:
             raise RuntimeError(f"the vnc server listens already, on port {self._port}")
         loop = asyncio.get_running_loop()
         self._desktop.closed = False
+        self._desktop.tls = tls
         self._listener = await loop.create_server(lambda: ClientConnection(self._desktop), host, port)
         self._port = self._listener.sockets[0].getsockname()[1]
 

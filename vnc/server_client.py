@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from vnc.pixel_format import RGBX, PixelFormat, colour_map
 from vnc.screen import Screen
 from vnc.server_input import ClientInput
 from vnc.server_protocol import (
+    BeginTLS,
     Established,
     Message,
     ServerProtocol,
@@ -32,6 +34,7 @@ log = logging.getLogger("vnc.server")
 
 _RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
 _CHEAP = 0.002  # seconds of processor: updates below are never held back
+_GOODBYE = 1.0  # seconds in which a client has to agree to the end of TLS
 _REST = 3.0  # dearer ones are followed by this many times their cost, so that a viewer cannot starve the rest
 
 
@@ -58,6 +61,7 @@ class Desktop:
     on_events: Callable[[Sequence[Event]], object] | None
     limits: ServerLimits
     penalties: Penalties
+    tls: ssl.SSLContext | None = None
     connections: set[ClientConnection] = field(default_factory=set)
     closed: bool = False
 
@@ -78,6 +82,8 @@ class ClientConnection(asyncio.Protocol):
         self._requested: Rect | None = None
         self._writable = True
         self._address = self._peer = "?"
+        self._early: list[bytes] | None = None  # what TLS had to say before it was known to stand
+        self._upgrade: asyncio.Task[None] | None = None
         self._transport: asyncio.Transport
         self._protocol: ServerProtocol
         self._deadline: asyncio.TimerHandle | None = None
@@ -108,12 +114,16 @@ class ClientConnection(asyncio.Protocol):
             desktop.name,
             desktop.passwords,
             refuse=desktop.penalties.refused(self._address, loop.time()),
+            tls=desktop.tls is not None,
         )
         self._deadline = loop.call_later(desktop.limits.handshake, self._fail, "handshake took too long")
         self._send_pending()
 
     def data_received(self, data: bytes) -> None:
         """Act on what the client sent, as one batch."""
+        if self._early is not None:
+            self._early.append(data)
+            return
         try:
             messages = self._protocol.receive(data)
         except AuthError as error:
@@ -170,6 +180,8 @@ class ClientConnection(asyncio.Protocol):
                     self._set_format(pixel_format)
                 case SetEncodings(encodings):
                     self._encoding = preferred(encodings)
+                case BeginTLS():
+                    self._begin_tls()
                 case Established(access):
                     self._establish(access)
         if events and not self._view_only:
@@ -182,6 +194,46 @@ class ClientConnection(asyncio.Protocol):
         self.established = True
         self._view_only = self._view_only or access is Access.VIEW_ONLY
         log.info("%s = connected, %s", self._peer, "view only" if self._view_only else "full access")
+
+    def _begin_tls(self) -> None:
+        # What has come in the clear is with the protocol; not another byte of it is read.
+        self._transport.pause_reading()
+        self._early = []
+        self._upgrade = asyncio.create_task(self._start_tls(), name=f"tls {self._peer}")
+
+    async def _start_tls(self) -> None:
+        assert self._desktop.tls is not None
+        try:
+            transport = await asyncio.get_running_loop().start_tls(
+                self._transport,
+                self,
+                self._desktop.tls,
+                server_side=True,
+                ssl_shutdown_timeout=_GOODBYE,
+            )
+        except OSError as error:
+            self._lose(f"TLS failed: {getattr(error, 'reason', None) or error or 'the client left'}")
+            return
+        if transport is None:
+            self._lose("TLS failed: the connection was closed")
+            return
+        self._transport = transport
+        _tune(transport)
+        early, self._early = self._early or (), None
+        try:
+            self._protocol.secured()
+        except ProtocolError as error:
+            self._fail(str(error))
+            return
+        self._send_pending()
+        for data in early:
+            self.data_received(data)
+
+    def _lose(self, reason: str) -> None:
+        """The connection ended in its TLS handshake, of which asyncio tells nobody else."""
+        log.warning("%s ! %s", self._peer, reason)
+        self._transport.abort()
+        self.connection_lost(None)
 
     def _set_format(self, pixel_format: PixelFormat) -> None:
         self._format = pixel_format.effective()
@@ -272,7 +324,9 @@ class ClientConnection(asyncio.Protocol):
 
 
 def _tune(transport: asyncio.Transport) -> None:
-    transport.set_write_buffer_limits(high=0)  # any byte left in our buffer stops updates until none is
+    # Any byte left in our buffer stops updates until none is. TLS takes 0 for a buffer that is always full.
+    secure = transport.get_extra_info("ssl_object") is not None
+    transport.set_write_buffer_limits(high=1 if secure else 0, low=0)
     connection = transport.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if connection.family in (socket.AF_INET, socket.AF_INET6):

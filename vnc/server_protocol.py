@@ -12,6 +12,9 @@ from vnc.damage import Rect
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat
+from vnc.vencrypt import SECURITY_TYPE as VENCRYPT
+from vnc.vencrypt import VERSION as VENCRYPT_VERSION
+from vnc.vencrypt import X509_NONE, X509_VNC
 from vnc.vncauth import CHALLENGE_BYTES, Access, Passwords
 
 MAX_CUT_TEXT = 2**31 - 1
@@ -19,8 +22,10 @@ MAX_CUT_TEXT = 2**31 - 1
 
 AUTH_FAILED = "authentication failed"
 REFUSED = "too many authentication failures, try again later"
+TLS_REQUIRED = "TLS is required"
 
 _NONE, _VNC_AUTH = 1, 2
+_NEVER = 1 << 62  # bytes: nothing more comes in the clear
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +57,26 @@ class Established:
     access: Access
 
 
-Message = SetPixelFormat | SetEncodings | UpdateRequest | Established | Event
+@dataclass(frozen=True, slots=True)
+class BeginTLS:
+    """The client agreed on TLS: not another byte in the clear, and then `ServerProtocol.secured`."""
+
+
+Message = SetPixelFormat | SetEncodings | UpdateRequest | BeginTLS | Established | Event
 
 
 class ServerProtocol(Conversation):
     """One connection: `receive` bytes, act on the messages it returns, send `data_to_send`."""
 
     def __init__(
-        self, width: int, height: int, name: str, passwords: Passwords, *, refuse: bool = False
+        self,
+        width: int,
+        height: int,
+        name: str,
+        passwords: Passwords,
+        *,
+        refuse: bool = False,
+        tls: bool = False,
     ) -> None:
         """Greet the client.
 
@@ -69,11 +86,13 @@ class ServerProtocol(Conversation):
             name: of the desktop.
             passwords: what a client may authenticate with.
             refuse: turn the client away, with the reason `REFUSED`, before it may try.
+            tls: let nobody in without TLS, which is VeNCrypt's X509Vnc, or X509None where there are no passwords.
         """
         encoded = name.encode()
         self._server_init = struct.pack(">HH", width, height) + RGBX.encode() + _text(encoded)
         self._passwords = passwords
         self.refused = refuse
+        self._tls = tls
         self._minor = 3
         self._messages: list[Message] = []
         super().__init__()
@@ -94,6 +113,16 @@ class ServerProtocol(Conversation):
         finally:
             self._messages.clear()
 
+    def secured(self) -> None:
+        """Go on after `BeginTLS`: TLS stands.
+
+        Raises:
+            ProtocolError: the client said something in the clear that it wants taken for a part of what TLS protects.
+        """
+        if self._received:
+            raise ProtocolError(f"{len(self._received)} bytes in the clear where TLS begins")
+        self._wanted = self._parser.send(b"")
+
     def _parse(self) -> Parser:
         yield from self._handshake()
         while True:
@@ -106,8 +135,13 @@ class ServerProtocol(Conversation):
             self._refuse_security(REFUSED)
         if self._minor >= 7:
             yield from self._choose_security()
+        elif self._tls:
+            self._out.append(struct.pack(">I", 0) + _text(TLS_REQUIRED.encode()))
+            raise ProtocolError("client speaks rfb 3.3, which has no TLS")
         else:  # RFC 6143 appendix A: in 3.3 the server decides
             self._out.append(struct.pack(">I", self._security_type))
+        if self._tls:
+            yield from self._vencrypt()
         access = yield from self._authenticate()
         if self._passwords.required or self._minor >= 8:
             self._out.append(struct.pack(">I", 0))
@@ -115,8 +149,29 @@ class ServerProtocol(Conversation):
         self._out.append(self._server_init)
         self._messages.append(Established(access))
 
+    def _vencrypt(self) -> Parser:
+        """rfbproto, "VeNCrypt"."""
+        self._out.append(VENCRYPT_VERSION)
+        version = yield 2
+        if version != VENCRYPT_VERSION:
+            self._out.append(b"\xff")
+            raise ProtocolError(f"client wants VeNCrypt {version[0]}.{version[1]}, offered was 0.2")
+        offered = X509_VNC if self._passwords.required else X509_NONE
+        self._out.append(
+            struct.pack(">BBI", 0, 1, offered)
+        )  # 1 version is agreed + 1 number-of-types + 4 type
+        (chosen,) = struct.unpack(">I", (yield 4))
+        if chosen != offered:
+            self._out.append(b"\0")
+            raise ProtocolError(f"client chose VeNCrypt sub-type {chosen}, offered was {offered}")
+        self._out.append(b"\1")
+        self._messages.append(BeginTLS())
+        yield _NEVER
+
     @property
     def _security_type(self) -> int:
+        if self._tls:
+            return VENCRYPT
         return _VNC_AUTH if self._passwords.required else _NONE
 
     def _refuse_security(self, reason: str) -> None:

@@ -59,11 +59,16 @@ class VNCAddress:
     username: str | None = None
     """With one, the login is VeNCrypt's Plain, for which TLS has to be on."""
     tls: TLS | None = None
-    """With it, a server that does not offer TLS is refused; only the native driver speaks it."""
+    """With it, a server that does not offer TLS is refused."""
 
     def __post_init__(self) -> None:
         if self.username is not None and self.tls is None:
             raise ValueError("a user name goes over TLS only")
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether nobody logs in."""
+        return self.username is None and self.password is None
 
     def __str__(self) -> str:
         """`host:port`, brackets around IPv6, never the password."""

@@ -1,9 +1,10 @@
-"""What shows over TLS that a VNC server is the one that was meant."""
+"""What shows over TLS that a server is the one that was meant: to those who ask, and of our own servers."""
 
 from __future__ import annotations
 
 import hashlib
 import ssl
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +85,48 @@ class TLS:
             case OSError():
                 return "TLS failed: the server closed the connection"
         return str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a server of ours shows over TLS: a certificate, followed by those that it depends on, and its key (PEM)."""
+
+    certificate: Path
+    key: Path
+
+    def context(self) -> ssl.SSLContext:
+        """Return what Python's ssl needs to know.
+
+        Raises:
+            ValueError: the files cannot be read, the key is open to others or encrypted, or is another certificate's.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # TigerVNC's viewer takes a session ticket for an empty read, and overlooks the pixels that came with it.
+        context.num_tickets = 0
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            mode = self.key.stat().st_mode
+            context.load_cert_chain(self.certificate, self.key, _no_passphrase)
+        except OSError as error:  # ssl.SSLError is one
+            raise ValueError(f"certificate {self.certificate} with key {self.key}: {error}") from error
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ValueError(f"key {self.key} is open to group or others: chmod 600 {self.key}")
+        return context
+
+    @property
+    def fingerprint(self) -> bytes:
+        """SHA-256 of the certificate.
+
+        Raises:
+            OSError, ValueError: there is none in its file.
+        """
+        _, begin, rest = self.certificate.read_text("ascii", "replace").partition(ssl.PEM_HEADER)
+        first, end, _ = rest.partition(ssl.PEM_FOOTER)
+        return hashlib.sha256(ssl.PEM_cert_to_DER_cert(begin + first + end)).digest()
+
+
+def _no_passphrase() -> str:
+    raise ValueError("the key is encrypted, nobody is asked for its passphrase")
 
 
 def _anonymous() -> ssl.SSLContext:

@@ -8,11 +8,8 @@ from urllib.parse import quote
 
 from tests.support.agent import failed, until, until_running
 from tests.support.certificates import Authority
-from tests.support.drivers import needs_native
 from tests.support.xvnc import logo, secure_xvnc
 from universe_client import VectorEnv
-
-pytestmark = needs_native
 
 PASSWORD = "pass wor"
 

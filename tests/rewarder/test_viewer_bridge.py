@@ -155,4 +155,5 @@ async def test_a_viewer_is_neither_controller_nor_observer():
 def test_a_screen_does_not_show_its_passwords():
     screen = Screen("127.0.0.1", 5900, "canary-full", "canary-view")
     assert "canary" not in repr(screen)
-    assert screen.secret(acting=False) == "canary-view" and screen.secret(acting=True) == "canary-full"
+    assert screen.address(acting=False).password == "canary-view"
+    assert screen.address(acting=True).password == "canary-full"

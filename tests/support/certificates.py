@@ -56,6 +56,7 @@ class Authority:
         stem = f"server{len(list(self._directory.iterdir()))}"
         files = Identity(self._directory / f"{stem}.pem", self._directory / f"{stem}.key")
         files.certificate.write_bytes(_pem(builder.sign(self._key, hashes.SHA256())))
+        files.key.touch(mode=0o600)
         files.key.write_bytes(
             key.private_bytes(
                 serialization.Encoding.PEM,

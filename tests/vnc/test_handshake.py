@@ -10,7 +10,7 @@ import pytest
 from tests.support.rfb import VERSIONS
 from vnc.errors import VNCError
 from vnc.handshake import ServerInit, handshake, printable
-from vnc.session import Limits
+from vnc.session import Limits, VNCAddress
 from vnc.vncauth import challenge_response
 
 FORMAT = bytes(16)
@@ -35,7 +35,7 @@ async def shake(
     reader, sink = asyncio.StreamReader(), Sink()
     reader.feed_data(script)
     reader.feed_eof()
-    init = await handshake(reader, sink, password, limits or Limits())  # type: ignore[arg-type]
+    init = await handshake(reader, sink, VNCAddress("host", 5900, password), limits or Limits())  # type: ignore[arg-type]
     assert not await reader.read(), "bytes of the next message were taken"
     return init, sink.data
 

@@ -11,25 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.certificates import Authority
-from tests.support.drivers import needs_native
 from tests.support.rfb import Peer
 from tests.support.sessions import taken
 from tests.support.vencrypt import X509_NONE, X509_PLAIN, agree
 from tests.support.xvnc import logo, secure_xvnc
-from vnc import portable
 from vnc.errors import AuthError, ConnectError, ProtocolError
 from vnc.session import Timeouts, VNCAddress
 from vnc.tls import TLS
 
-pytestmark = needs_native
-
 PASSWORD = "pass wor"
 HANDSHAKE_RECORD, ALERT_RECORD, APPLICATION_RECORD, CIPHER_RECORD = 22, 21, 23, 20
-
-
-@pytest.fixture
-def driver() -> str:
-    return "native"
 
 
 # -- TigerVNC
@@ -251,12 +242,7 @@ async def test_nobody_there_is_a_connect_error(opened):
             pass
 
 
-# -- the portable driver, and addresses that make no sense
-
-
-async def test_the_portable_driver_says_that_it_has_no_tls():
-    with pytest.raises(AuthError, match=r"host:5900: TLS is configured, which only the native driver speaks"):
-        await portable.connect(VNCAddress("host", tls=TLS()), on_change=lambda: None)
+# -- addresses that make no sense
 
 
 @pytest.mark.parametrize(

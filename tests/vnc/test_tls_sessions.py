@@ -8,7 +8,6 @@ import struct
 
 import pytest
 
-from tests.support.drivers import needs_native
 from tests.support.rfb import Peer, listening
 from tests.support.sessions import taken
 from tests.support.vencrypt import ANONYMOUS, X509_NONE, X509_PLAIN, X509_VNC, honest, secured
@@ -18,15 +17,8 @@ from vnc.session import Timeouts
 from vnc.tls import TLS
 from vnc.vncauth import challenge_response
 
-pytestmark = needs_native
-
 PASSWORD = "pass wor"
 CHALLENGE = bytes(range(16))
-
-
-@pytest.fixture
-def driver() -> str:
-    return "native"
 
 
 async def log_in_with_vnc(peer: Peer) -> None:

@@ -1,0 +1,98 @@
+"""The client's half of VeNCrypt 0.2 (rfbproto, "VeNCrypt") over asyncio streams: agreeing on TLS, and beginning it."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from asyncio import IncompleteReadError, StreamReader, StreamWriter
+
+from vnc.errors import AuthError, ProtocolError
+from vnc.session import VNCAddress
+from vnc.tls import TLS
+
+SECURITY_TYPE = 19
+"""Its number among RFB's."""
+VERSION = bytes([0, 2])
+
+TLS_NONE, TLS_VNC, TLS_PLAIN, X509_NONE, X509_VNC, X509_PLAIN = range(257, 263)
+_NAMES = {
+    TLS_NONE: "TLSNone",
+    TLS_VNC: "TLSVnc",
+    TLS_PLAIN: "TLSPlain",
+    X509_NONE: "X509None",
+    X509_VNC: "X509Vnc",
+    X509_PLAIN: "X509Plain",
+}
+_TO_ANONYMOUS = X509_NONE - TLS_NONE
+
+logger = logging.getLogger(__name__)
+
+
+async def secure(reader: StreamReader, writer: StreamWriter, address: VNCAddress, tls: TLS) -> None:
+    """Turn the streams of a client that has chosen VeNCrypt into TLS; what the login is inside, `address` says.
+
+    Raises:
+        AuthError: the server offers less than what is wanted, or is not to be trusted.
+        ProtocolError: it goes on in the clear.
+    """
+    await _agree_on_version(reader, writer)
+    certificate = await _agree_on_sub_type(reader, writer, address, tls)
+    if tls.insecure:
+        logger.warning("! %s: nothing shows who the server is", address)
+    try:
+        await writer.start_tls(
+            tls.context(certificate=certificate), server_hostname=address.host if certificate else None
+        )
+        tls.check(writer.get_extra_info("ssl_object").getpeercert(binary_form=True))
+    except (OSError, ValueError) as error:
+        raise AuthError(tls.refusal(error)) from error
+
+
+def log_in(writer: StreamWriter, username: str, password: str) -> None:
+    """Answer Plain; 4 length + 4 length + user name + password."""
+    texts = [text.encode() for text in (username, password)]
+    writer.write(struct.pack(">II", *map(len, texts)) + b"".join(texts))
+
+
+async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> None:
+    version = await reader.readexactly(2)
+    if version < VERSION:
+        raise AuthError(f"VeNCrypt {version[0]}.{version[1]} is older than 0.2")
+    writer.write(VERSION)
+    _check_answer((await reader.readexactly(1))[0], 0)
+
+
+async def _agree_on_sub_type(
+    reader: StreamReader, writer: StreamWriter, address: VNCAddress, tls: TLS
+) -> bool:
+    """Return whether the server shows a certificate in the sub-type that was chosen."""
+    (count,) = await reader.readexactly(1)
+    offered = struct.unpack(f">{count}I", await reader.readexactly(4 * count))
+    wanted = _wanted(address, tls)
+    chosen = next((number for number in wanted if number in offered), None)
+    if chosen is None:
+        names = (_NAMES.get(number, f"VeNCrypt sub-type {number}") for number in offered)
+        raise AuthError(
+            f"{' or '.join(map(_NAMES.__getitem__, wanted))} is wanted, the server offers {', '.join(names)}"
+        )
+    writer.write(struct.pack(">I", chosen))
+    answer = await reader.read(2)
+    if not answer:
+        raise IncompleteReadError(answer, 1)
+    _check_answer(answer[0], 1)
+    # The server of TLS speaks second: whoever said this wants it taken for a part of what TLS protects.
+    if len(answer) > 1:
+        raise ProtocolError("bytes in the clear where TLS begins")
+    return chosen >= X509_NONE
+
+
+def _wanted(address: VNCAddress, tls: TLS) -> list[int]:
+    """The sub-types that will do, best first."""
+    by_password = X509_NONE if address.password is None else X509_VNC
+    identified = by_password if address.username is None else X509_PLAIN
+    return [identified, identified - _TO_ANONYMOUS] if tls.insecure else [identified]
+
+
+def _check_answer(code: int, success: int) -> None:
+    if code != success:
+        raise AuthError(f"the server broke VeNCrypt off with {code}")
