@@ -1,6 +1,8 @@
 //! For processors with AVX2: about all x86 ones since 2015.
 #![allow(unsafe_code, reason = "intrinsics that load and store where no slice is checked")]
 
+pub mod palette;
+
 use core::arch::x86_64::{
     __m256i, _mm_storel_epi64, _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256,
     _mm256_loadu_si256, _mm256_permutevar8x32_epi32, _mm256_setr_epi8, _mm256_setr_epi32,

@@ -1,8 +1,8 @@
 //! Palettes, and rows of indices into them.
 
-#[cfg(target_arch = "x86_64")]
-use crate::vbmi;
 use crate::{Rgb, plain};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, vbmi};
 
 /// A palette as 32-bit words, R in the lowest byte; 256 entries, so that a byte always finds one.
 pub struct Palette {
@@ -75,10 +75,16 @@ impl Palette {
             assert!(packed.len() >= depth.row_bytes(width), "too few indices for {width} pixels");
         });
         #[cfg(target_arch = "x86_64")]
-        if vbmi::available() {
-            // SAFETY: the processor has what the function was compiled for.
-            #[allow(unsafe_code, reason = "the compiler cannot know the processor")]
-            return unsafe { vbmi::expand(self, depth, rows) };
+        #[allow(unsafe_code, reason = "the compiler cannot know the processor")]
+        {
+            if vbmi::available() {
+                // SAFETY: the processor has what the function was compiled for.
+                return unsafe { vbmi::expand(self, depth, rows) };
+            }
+            if avx2::palette::fits(self, depth) {
+                // SAFETY: as above.
+                return unsafe { avx2::palette::expand(self, depth, rows) };
+            }
         }
         plain::expand(self, depth, rows);
     }
@@ -87,6 +93,7 @@ impl Palette {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::iter::once;
     use proptest::prelude::*;
 
     /// Indices packed `bits` each, the row padded to a byte.
@@ -98,11 +105,30 @@ mod tests {
         packed
     }
 
+    type Expand = fn(&Palette, Depth, &[u8], &mut [u8]);
+
+    /// All that this processor has for it.
+    #[allow(unsafe_code, reason = "the compiler cannot know the processor")]
+    fn expanders(palette: &Palette, depth: Depth) -> Vec<Expand> {
+        let mut expanders: Vec<Expand> = vec![
+            |palette, depth, packed, row| palette.expand(depth, once((packed, row))),
+            |palette, depth, packed, row| plain::expand(palette, depth, once((packed, row))),
+        ];
+        #[cfg(target_arch = "x86_64")]
+        if avx2::palette::fits(palette, depth) {
+            expanders.push(|palette, depth, packed, row| {
+                // SAFETY: it fits.
+                unsafe { avx2::palette::expand(palette, depth, once((packed, row))) }
+            });
+        }
+        expanders
+    }
+
     proptest! {
         #[test]
         fn every_depth_expands_to_the_colours_on_every_processor(
             colours in proptest::collection::vec(any::<u8>(), 768..=768),
-            size in 1..=256_usize,
+            size in prop_oneof![1..=16_usize, 1..=256_usize],
             indices in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
             let palette = Palette::new(&colours[..size * 3]);
@@ -113,14 +139,9 @@ mod tests {
                 let expected: Vec<u8> = indices.iter().flat_map(|&i| palette.rgb(i)).collect();
                 let packed = pack(&indices, bits);
                 prop_assert_eq!(packed.len(), depth.row_bytes(indices.len()));
-                for portable in [true, false] {
+                for expand in expanders(&palette, depth) {
                     let mut row = vec![0; expected.len()];
-                    let rows = std::iter::once((&packed[..], &mut row[..]));
-                    if portable {
-                        plain::expand(&palette, depth, rows);
-                    } else {
-                        palette.expand(depth, rows);
-                    }
+                    expand(&palette, depth, &packed, &mut row);
                     prop_assert_eq!(&row, &expected);
                 }
             }
@@ -130,7 +151,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "too few indices for 65 pixels")]
     fn a_row_of_too_few_indices_is_a_mistake() {
-        Palette::new(&[0; 6]).expand(Depth::One, std::iter::once((&[0; 8][..], &mut [0; 65 * 3][..])));
+        Palette::new(&[0; 6]).expand(Depth::One, once((&[0; 8][..], &mut [0; 65 * 3][..])));
     }
 
     #[test]

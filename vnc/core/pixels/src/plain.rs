@@ -65,7 +65,7 @@ pub fn expand<'a>(palette: &Palette, depth: Depth, rows: impl Iterator<Item = (&
     }
 }
 
-fn bytes(palette: &Palette, indices: &[u8], row: &mut [u8]) {
+pub fn bytes(palette: &Palette, indices: &[u8], row: &mut [u8]) {
     let (fours, rest) = indices.as_chunks::<4>();
     let (targets, tail) = row.as_chunks_mut::<12>();
     for (four, target) in fours.iter().zip(targets) {
@@ -76,7 +76,7 @@ fn bytes(palette: &Palette, indices: &[u8], row: &mut [u8]) {
     }
 }
 
-fn nibbles(palette: &Palette, packed: &[u8], row: &mut [u8]) {
+pub fn nibbles(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     let (targets, tail) = row.as_chunks_mut::<12>();
     let (pairs, _) = packed.as_chunks::<2>();
     let done = targets.len().min(pairs.len());
@@ -89,7 +89,7 @@ fn nibbles(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     }
 }
 
-fn pairs(palette: &Palette, packed: &[u8], row: &mut [u8]) {
+pub fn pairs(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     let (targets, tail) = row.as_chunks_mut::<12>();
     let done = targets.len();
     for (&byte, target) in packed.iter().zip(targets) {
@@ -101,7 +101,7 @@ fn pairs(palette: &Palette, packed: &[u8], row: &mut [u8]) {
 }
 
 /// Twelve bytes for each four bits of a two-colour bitmap.
-fn bit_table(palette: &Palette) -> [[u8; 12]; 16] {
+pub fn bit_table(palette: &Palette) -> [[u8; 12]; 16] {
     let mut table = [[0; 12]; 16];
     for (bits, entry) in table.iter_mut().enumerate() {
         *entry = join([3, 2, 1, 0].map(|shift| palette.words[bits >> shift & 1]));
@@ -109,7 +109,7 @@ fn bit_table(palette: &Palette) -> [[u8; 12]; 16] {
     table
 }
 
-fn bits(table: &[[u8; 12]; 16], packed: &[u8], row: &mut [u8]) {
+pub fn bits(table: &[[u8; 12]; 16], packed: &[u8], row: &mut [u8]) {
     let (targets, tail) = row.as_chunks_mut::<24>();
     let done = targets.len();
     let eight = |byte: u8, target: &mut [u8; 24]| {
