@@ -29,6 +29,7 @@ from benchmarks import (
     steps,
 )
 from benchmarks.report import Report
+from rewarder.option_types import count
 
 BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] = {
     "environment": lambda console, options: environment.measure(),
@@ -55,12 +56,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="put the results into docs/")
     parser.add_argument(
         "--rounds",
-        type=int,
+        type=count,
         default=3,
         metavar="N",
         help="of all but environment, driver and soak; default: %(default)d",
     )
-    parser.add_argument("--minutes", type=int, default=10, metavar="N", help="of soak; default: %(default)d")
+    parser.add_argument(
+        "--minutes", type=count, default=10, metavar="N", help="of soak; default: %(default)d"
+    )
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in BENCHMARKS]
     if unknown:

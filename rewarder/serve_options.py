@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
-import socket
-from contextlib import suppress
 from pathlib import Path
 
+from rewarder.option_types import host, port, positive, size
 from rewarder.runtimes import RuntimeOptions
 
 
@@ -26,7 +24,7 @@ def runtime_options(options: argparse.Namespace) -> RuntimeOptions:
 
 def _add_network(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--host", type=_host, default="127.0.0.1", help="address to listen on, default: %(default)s"
+        "--host", type=host, default="127.0.0.1", help="address to listen on, default: %(default)s"
     )
     group.add_argument("--vnc-port", type=port, default=0, metavar="N", help="default: any free port")
     group.add_argument("--rewarder-port", type=port, default=0, metavar="N", help="default: any free port")
@@ -62,7 +60,7 @@ def _add_environment(group: argparse._ArgumentGroup) -> None:
 def _add_display(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--xvnc",
-        type=_size,
+        type=size,
         default=(1024, 768),
         metavar="WxH",
         help="the size of the screen, default: 1024x768",
@@ -73,37 +71,3 @@ def _add_display(group: argparse._ArgumentGroup) -> None:
         metavar="COMMAND",
         help="what process.* runs, default: the name in ENV_ID; JSON lines it prints become rewards",
     )
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    if not (
-        width.isdecimal() and height.isdecimal() and 0 < int(width) <= 16384 and 0 < int(height) <= 16384
-    ):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a size such as 1024x768, of at most 16384 each way"
-        )
-    return int(width), int(height)
-
-
-def positive(text: str) -> float:
-    """Read a number above 0."""
-    with suppress(ValueError):
-        if 0 < (number := float(text)) < math.inf:
-            return number
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-
-
-def port(text: str) -> int:
-    """Read the number of a port; 0 is any."""
-    if not (text.isascii() and text.isdecimal() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")
-    return int(text)
-
-
-def _host(text: str) -> str:
-    try:
-        socket.getaddrinfo(text, None)
-    except OSError as error:
-        raise argparse.ArgumentTypeError(f"{text!r}: {error.strerror}") from None
-    return text

@@ -13,6 +13,7 @@ from universe_client.errors import ConfigError
 from universe_client.info import blank
 from universe_client.vector_env import ObservationN, StepResult
 from vnc.events import Event
+from vnc.keysyms import keysym
 
 ActionN = Sequence[Sequence[Any]]
 Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, Any]], ActionN]
@@ -49,9 +50,12 @@ class RandomAgent:
     """Holds one random key after the other on each remote."""
 
     def __init__(self, keys: Sequence[str] = DEFAULT_KEYS, seed: int | None = None) -> None:
-        self._keys = keys
+        try:
+            self._keys = [keysym(name) for name in keys]
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
         self._random = random.Random(seed)
-        self._held: dict[int, str] = {}
+        self._held: dict[int, int] = {}
 
     def __call__(
         self,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.logging import RichHandler
 
+from rewarder.option_types import count, host, port, positive
 from rewarder.serve_options import add_options, runtime_options
 from universe_client import __version__
 from universe_client.agents import DEFAULT_KEYS, find_agent, import_from_here
@@ -92,17 +94,33 @@ _ENV_ID = "builtin.NeonDrive-v0, gym-core.<gymnasium id>, browser.<page>, deskto
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    options = _parser().parse_args(arguments)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parser = _parser()
+    if not arguments:
+        parser.print_help(sys.stderr)
+        return 2
+    options = parser.parse_args(arguments)
     logging.basicConfig(
         level=options.log_level.upper(), format="%(message)s", handlers=[RichHandler(show_path=False)]
     )
+    warnings.showwarning = lambda message, *_, **__: _say(message)
     try:
         return int(options.command(options))
     except (ConfigError, OSError) as error:
-        print(f"universe-client: {error}", file=sys.stderr)  # noqa: T201
+        _say(_complaint(error))
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _say(what: object) -> None:
+    print(f"universe-client: {what}", file=sys.stderr)  # noqa: T201
+
+
+def _complaint(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -157,9 +175,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="N or embedded:N (a process each), process:N (a program on Xvnc each), docker:N (a container each), "
         "docker:N@IMAGE (of an image of your own), or "
-        "vnc://host:5900+15900,...?password_file=FILE; default: %(default)s",
+        "vnc://host:5900+15900,...?password_file=FILE (vncs:// for TLS); default: %(default)s",
     )
-    parser.add_argument("--agent", default="random", metavar="A", help="random, noop or module:callable")
+    parser.add_argument(
+        "--agent", default="random", metavar="A", help="random, noop or module:callable; default: %(default)s"
+    )
     parser.add_argument(
         "--keys",
         default=",".join(DEFAULT_KEYS),
@@ -167,7 +187,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         help="what the random agent presses, default: %(default)s",
     )
     parser.add_argument(
-        "--fps", type=float, help="steps per second, default: 60, in lock-step as many as there can be"
+        "--fps",
+        type=positive,
+        metavar="N",
+        help="steps per second, default: 60, in lock-step as many as there can be",
     )
     parser.add_argument(
         "--mode",
@@ -175,11 +198,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         choices=("realtime", "lockstep"),
         help="whether the world waits for the agent, default: %(default)s",
     )
-    parser.add_argument("--seed", type=int, help="of the episodes and the random agent")
+    parser.add_argument("--seed", type=int, metavar="N", help="of the episodes and the random agent")
     limits = parser.add_argument_group("end of the run (the first that is reached)")
-    limits.add_argument("--steps", type=int, metavar="N")
-    limits.add_argument("--seconds", type=float, metavar="S")
-    limits.add_argument("--episodes", type=int, metavar="N", help="of all remotes together")
+    limits.add_argument("--steps", type=count, metavar="N")
+    limits.add_argument("--seconds", type=positive, metavar="S")
+    limits.add_argument("--episodes", type=count, metavar="N", help="of all remotes together")
     parser.add_argument("--json", action="store_true", help="no table; one JSON object on stdout at the end")
     parser.set_defaults(command=_run)
 
@@ -233,7 +256,7 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
 def _add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", metavar="ADDRESS", help="vnc://host:port?password_file=FILE")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new file")
-    parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="default: %(default)g")
+    parser.add_argument("--seconds", type=positive, default=10.0, metavar="S", help="default: %(default)g")
     parser.add_argument(
         "--encoding",
         default=DEFAULT_ENCODINGS,
@@ -243,9 +266,11 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--quality", type=int, metavar="0-9", help="let the server use JPEG; default: lossless"
     )
-    parser.add_argument("--max-bytes", type=int, default=MAX_BYTES, metavar="N", help="default: %(default)d")
     parser.add_argument(
-        "--port", type=int, metavar="N", help="record a client that connects here; 0: any free"
+        "--max-bytes", type=count, default=MAX_BYTES, metavar="N", help="default: %(default)d"
+    )
+    parser.add_argument(
+        "--port", type=port, metavar="N", help="record a client that connects here; 0: any free"
     )
     parser.set_defaults(command=_record)
 
@@ -266,11 +291,21 @@ def _record(options: argparse.Namespace) -> int:
 
 def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on, default: %(default)s")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: any free port")
     parser.add_argument(
-        "--speed", default="1", metavar="X|max", help="2 is twice as fast; max: as fast as the client asks"
+        "--host", type=host, default="127.0.0.1", help="address to listen on, default: %(default)s"
+    )
+    parser.add_argument("--port", type=port, default=0, metavar="N", help="default: any free port")
+    parser.add_argument(
+        "--speed",
+        type=_speed,
+        default=1.0,
+        metavar="X|max",
+        help="2 is twice as fast; max: as fast as the client asks; default: 1",
     )
     parser.set_defaults(
         command=lambda options: replay_command(options.file, options.host, options.port, options.speed)
     )
+
+
+def _speed(text: str) -> float | None:
+    return None if text == "max" else positive(text)

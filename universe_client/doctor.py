@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import universe_client
+from universe_client.config import Config
 from universe_client.errors import ConfigError, UniverseError
 from universe_client.remotes.engine import Engine, EngineError
 from universe_client.remotes.images import IMAGES
@@ -27,12 +28,15 @@ _PROBE_ENV_ID = "builtin.NeonDrive-v0"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the examination; `bad` if agents cannot run because of it."""
+    """One line of the examination."""
 
     what: str
     found: str
     advice: str = ""
     bad: bool = False
+    """Agents cannot run because of it."""
+    lacking: bool = False
+    """Some things cannot be done, and `advice` says which."""
 
 
 def examine() -> Iterator[Finding]:
@@ -40,7 +44,8 @@ def examine() -> Iterator[Finding]:
     yield Finding("universe-client", universe_client.__version__)
     yield Finding(
         "python",
-        f"{platform.python_version()} on {platform.platform(terse=True)}",
+        platform.python_version(),
+        f"on {platform.system()} {platform.release()}",
         bad=sys.version_info < (3, 11),
     )
     for package in _PACKAGES:
@@ -64,14 +69,17 @@ def _driver() -> Finding:
     if choice.name == "native":
         return Finding("vnc driver", "native", "decodes in Rust, beside Python's own threads")
     return Finding(
-        "vnc driver", "portable", f"slower; for the native one install Rust, reinstall ({choice.reason})"
+        "vnc driver",
+        "portable",
+        f"slower; for the native one install Rust, reinstall ({choice.reason})",
+        lacking=True,
     )
 
 
 def _program(name: str, package: str, purpose: str) -> Finding:
     path = shutil.which(name)
     if path is None:
-        return Finding(name, "not found", f"only for {purpose}: apt install {package}")
+        return Finding(name, "not found", f"only for {purpose}: apt install {package}", lacking=True)
     return Finding(name, path, f"for {purpose}")
 
 
@@ -84,27 +92,33 @@ def _docker() -> Finding:
         finally:
             engine.close()
     except (ConfigError, EngineError) as error:
-        return Finding("docker", "not usable", f"only for docker:N remotes: {error}")
-    advice = (
-        f"for docker:N remotes: universe-client build {' '.join(missing)}"
-        if missing
-        else "for docker:N remotes"
-    )
-    return Finding("docker", f"{len(IMAGES) - len(missing)} of {len(IMAGES)} images at {engine.url}", advice)
+        return Finding("docker", "not usable", f"only for docker:N remotes: {error}", lacking=True)
+    advice = f"for docker:N remotes, at {engine.url}"
+    if missing:
+        advice += f": universe-client build {' '.join(missing)}"
+    found = f"{len(IMAGES) - len(missing)} of {len(IMAGES)} images"
+    return Finding("docker", found, advice, lacking=bool(missing))
 
 
 def _start_remote() -> Finding:
     """Start an embedded remote, and wait for its first frame."""
     began = time.monotonic()
+    config = Config(driver=choose("auto").name, start_timeout=_START_TIMEOUT, on_error="raise")
     try:
-        with VectorEnv(_PROBE_ENV_ID, 1, start_timeout=_START_TIMEOUT, on_error="raise") as env:
+        with VectorEnv(_PROBE_ENV_ID, 1, config=config) as env:
             env.reset()
             while env.step([[]])[0][0] is None:
                 if not env.wait(_START_TIMEOUT - (time.monotonic() - began)):
                     return Finding("a remote", "no frame", f"nothing within {_START_TIMEOUT:g} s", bad=True)
     except UniverseError as error:
         return Finding("a remote", "cannot be started", str(error), bad=True)
-    return Finding("a remote", f"runs: first frame after {time.monotonic() - began:.2f} s", _PROBE_ENV_ID)
+    return Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {time.monotonic() - began:.2f} s")
+
+
+def _mark(finding: Finding) -> str:
+    if finding.bad:
+        return "[bold red]no[/]"
+    return "[yellow]-[/]" if finding.lacking else "[green]yes[/]"
 
 
 def doctor() -> int:
@@ -116,8 +130,7 @@ def doctor() -> int:
             findings.append(finding)
     table = Table(box=None, show_header=False)
     for finding in findings:
-        mark = "[bold red]no [/]" if finding.bad else "[green]yes[/]"
-        table.add_row(mark, finding.what, finding.found, f"[dim]{finding.advice}[/]")
+        table.add_row(_mark(finding), finding.what, finding.found, f"[dim]{finding.advice}[/]")
     console.print(table)
     healthy = not any(finding.bad for finding in findings)
     console.print(

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from rewarder.lifetime import until_stopped
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import parse
 from vnc.capture import Capture, CaptureError, CaptureWriter, read_capture
@@ -70,6 +71,9 @@ def record_command(command: RecordCommand) -> int:
     except VNCError as error:
         console.print(f"[red]{error}[/red]", highlight=False)
         return 1
+    except KeyboardInterrupt:
+        console.print(f"{command.out} has what came until now", highlight=False)
+        raise
     _tell(console, written)
     return 0
 
@@ -137,19 +141,17 @@ def _tell(console: Console, file: CaptureWriter) -> None:
     )
 
 
-def replay_command(path: Path, host: str, port: int, speed: str) -> int:
-    """Serve a capture until Ctrl-C.
+def replay_command(path: Path, host: str, port: int, speed: float | None) -> int:
+    """Serve a capture until Ctrl-C, as fast as `ReplayServer` does at that speed.
 
     Raises:
-        ConfigError: the file is no capture, or the speed no speed.
+        ConfigError: the file is no capture.
     """
     try:
-        capture = read_capture(path)
-        factor = None if speed == "max" else float(speed)
-        server = ReplayServer(capture, speed=factor)
-    except (CaptureError, ValueError) as error:
+        server = ReplayServer(read_capture(path), speed=speed)
+    except CaptureError as error:
         raise ConfigError(str(error)) from error
-    asyncio.run(_replay(server, path, host, port))
+    asyncio.run(until_stopped(_replay(server, path, host, port)))
     return 0
 
 
@@ -161,7 +163,7 @@ async def _replay(server: ReplayServer, path: Path, host: str, port: int) -> Non
         f"  connect   any client that wants {_form(server.capture.pixel_format)} to {host}::{server.port}"
     )
     try:
-        await asyncio.get_running_loop().create_future()  # until interrupted
+        await asyncio.get_running_loop().create_future()  # until cancelled
     finally:
         await server.close()
 

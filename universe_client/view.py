@@ -56,8 +56,11 @@ def view(command: ViewCommand) -> int:
     if command.native:
         return _view_natively(remotes[0], command.acting)
     url = viewer_url(remotes[0], acting=command.acting)
-    if command.print_only or not webbrowser.open(_redirect(url).as_uri()):
-        Console(soft_wrap=True, highlight=False).print(url, markup=False)
+    if not command.print_only:
+        if webbrowser.open(_redirect(url).as_uri()):
+            return 0
+        Console(stderr=True).print("no browser can be started here: open this page in one")
+    Console(soft_wrap=True, highlight=False).print(url, markup=False)
     return 0
 
 
@@ -94,6 +97,10 @@ def _tokens(rewarder: RewarderAddress) -> _Tokens:
                 "refuses the password" if error.code in (401, 403) else f"has no viewer (HTTP {error.code})"
             )
         raise ConfigError(f"{rewarder.host}:{rewarder.port} {what}") from None
+    except urllib.error.URLError as error:
+        raise ConfigError(
+            f"{rewarder.host}:{rewarder.port}: {getattr(error.reason, 'strerror', None) or error.reason}"
+        ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise ConfigError(f"{rewarder.host}:{rewarder.port}: {error}") from error
 

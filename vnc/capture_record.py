@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import struct
 import time
 from asyncio import StreamReader, StreamWriter
@@ -107,8 +108,10 @@ async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap
     try:
         async with asyncio.timeout(timeouts.connect):
             streams = await asyncio.open_connection(address.host, address.port, limit=_PIECE)
-    except (OSError, TimeoutError) as error:
-        raise ConnectError(f"{address}: {str(error) or f'no connection in {timeouts.connect:g} s'}") from None
+    except TimeoutError:
+        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
+    except OSError as error:
+        raise ConnectError(f"{address}: {os.strerror(error.errno) if error.errno else error}") from None
     try:
         async with asyncio.timeout(timeouts.handshake):
             init = await handshake(*streams, address, options.limits)

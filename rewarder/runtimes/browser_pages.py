@@ -6,6 +6,7 @@ import importlib.util
 import logging
 import threading
 from collections.abc import Mapping
+from difflib import get_close_matches
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -47,7 +48,8 @@ def page_of(env_id: str) -> str:
         return pages[env_id]
     if miniwob_root() is None:
         raise ImportError(f"{env_id}: {MISSING}")
-    raise ValueError(f"unknown env_id {env_id!r}, there are {', '.join(pages)}")
+    nearest = get_close_matches(env_id, pages, cutoff=0.0)
+    raise ValueError(f"unknown env_id {env_id!r}; of {len(pages)} nearest to it: {', '.join(nearest)}")
 
 
 def _miniwob(root: Path) -> dict[str, str]:

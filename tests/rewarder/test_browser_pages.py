@@ -12,7 +12,7 @@ CLICK = "browser.click-test"
 
 def test_an_unknown_page_is_refused():
     with pytest.raises(
-        ValueError, match=r"unknown env_id 'browser\.nothing', there are browser\.Fireflies-v0"
+        ValueError, match=r"unknown env_id 'browser\.nothing'; of \d+ nearest to it: browser\."
     ):
         page_of("browser.nothing")
 

@@ -67,7 +67,7 @@ async def test_a_file_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "session.capture"
     assert await record_main(path, "--seconds", "0.1") == 0
     assert await record_main(path, "--seconds", "0.1") == 2
-    assert "File exists" in capsys.readouterr().err
+    assert f"{path}: File exists" in capsys.readouterr().err
 
 
 def test_encodings_have_names() -> None:
@@ -81,10 +81,16 @@ def test_unknown_encodings_and_qualities(names: str, quality: int | None) -> Non
         encoding_numbers(names, quality)
 
 
-@pytest.mark.parametrize("arguments", [["/dev/null"], ["no such file"], ["/dev/null", "--speed", "fast"]])
-def test_replay_of_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["replay", *arguments]) == 2
-    assert capsys.readouterr().err.startswith("universe-client: ")
+@pytest.mark.parametrize(
+    ("path", "complaint"),
+    [
+        ("/dev/null", "/dev/null is not a capture"),
+        ("no such file", "no such file: No such file or directory"),
+    ],
+)
+def test_replay_of_nothing(path: str, complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", path]) == 2
+    assert capsys.readouterr().err.startswith(f"universe-client: {complaint}")
 
 
 async def test_replay_serves_until_it_is_interrupted(tmp_path: Path) -> None:
@@ -107,7 +113,7 @@ async def test_replay_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         first, second = (bytes(read_capture(file).updates[0].data) for file in (path, again))
         assert first == second
         process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 10) == 130
+        assert await asyncio.wait_for(process.wait(), 10) == 0
     finally:
         if process.returncode is None:
             process.kill()
