@@ -19,7 +19,7 @@ import msgspec
 from rewarder.lifetime import read_line
 from rewarder.runtime import Ports, RuntimeCrash, run
 from rewarder.runtimes import env_ids, opened
-from rewarder.serve_options import add_options, runtime_options
+from rewarder.serve_options import add_options, runtime_options, tls_identity
 from rewarder.version import VERSION
 
 EPILOG = """\
@@ -30,7 +30,8 @@ read (password_file above), which is removed at the end. VNC uses the first 8 ch
 
 A browser sees the remote at http://HOST:REWARDER_PORT/viewer/#watch=VIEWER_TOKEN, and cannot act there.
 
-The health page is http://HOST:REWARDER_PORT/healthz. SIGTERM and Ctrl-C end the remote.
+The health page is http://HOST:REWARDER_PORT/healthz. SIGTERM and Ctrl-C end the remote. With --tls-certificate both
+pages are https:// and agents come by vncs:// address; a HOST that other machines reach takes that and a password.
 
 exit status: 0 stopped or idle, 1 the environment crashed, 2 it could not be started
 """
@@ -82,6 +83,7 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
         line = msgspec.json.encode(ready)
         print(line.decode(), flush=True)  # noqa: T201
 
+    identity = tls_identity(options)
     with opened(
         options.env_id,
         runtime_options(options),
@@ -89,6 +91,8 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
         vnc_port=options.vnc_port,
         password=given.password,
         view_only_password=given.view_only_password,
+        identity=identity,
+        private_network=options.private_network,
     ) as (runtime, display):
         run(
             runtime,
@@ -105,6 +109,8 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
             display=display,
             novnc=options.novnc,
             call=options.call,
+            identity=identity,
+            private_network=options.private_network,
         )
 
 

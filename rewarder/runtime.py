@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from rewarder.extras import Extras
 from rewarder.inbox import Inbox
 from rewarder.lifetime import until_stopped
 from rewarder.player import Player
+from rewarder.reach import check_reach
 from rewarder.server import RewarderServer
 from rewarder.version import VERSION
 from rewarder.viewer import Viewer, ViewerTokens
@@ -23,6 +25,7 @@ from rewarder.worker import Worker
 from vnc.events import Event
 from vnc.server import VNCServer
 from vnc.session import Frame
+from vnc.tls import TLS, Identity
 
 __all__ = ["Event", "Frame", "Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
 
@@ -64,6 +67,8 @@ class ServeOptions(TypedDict, total=False):
     display: int | None
     novnc: Path | None
     call: Sequence[str]
+    identity: Identity | None
+    private_network: bool
 
 
 def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
@@ -92,6 +97,8 @@ async def serve(
     display: int | None = None,
     novnc: Path | None = None,
     call: Sequence[str] = (),
+    identity: Identity | None = None,
+    private_network: bool = False,
 ) -> None:
     """Play `runtime` in real time and let agents in, until cancelled or idle.
 
@@ -106,16 +113,21 @@ async def serve(
         seed: the seed of the first episode.
         idle_timeout: return after so many seconds without a controlling client.
         on_ready: called once both ports can be connected to.
-        display: the port of a VNC server that shows the environment already; none of ours is started.
+        display: the port of a VNC server that shows the environment already, with TLS if there is an `identity`; none
+            of ours is started.
         novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.Viewer`.
         call: names that clients may call, read and set in the runtime's `inside`; nothing by default.
+        identity: what both ports show over TLS, without which nobody gets in then; None: they have no TLS.
+        private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
 
     Raises:
         RuntimeCrash: the environment raised; clients were told.
         OSError: a port cannot be bound.
-        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; or `call` has a
-            name that cannot be offered.
+        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; `call` has a name
+            that cannot be offered; strangers could reach `host`; or `identity` is none.
     """
+    check_reach(host, password, encrypted=identity is not None, private_network=private_network)
+    tls = None if identity is None else identity.context()
     viewer = Viewer(novnc)
     async with _opened(runtime) as worker:
         env_id = env_id or runtime.env_ids[0]
@@ -142,10 +154,10 @@ async def serve(
         player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
         remote = _Remote(player, rewarder, vnc)
         try:
-            listening = await remote.listen(host, vnc_port, rewarder_port, display or 0)
+            listening = await remote.listen(host, vnc_port, rewarder_port, display or 0, tls)
             ports = replace(listening, tokens=viewer.tokens)
             if ports.vnc_port:
-                viewer.show(_screen(host, ports.vnc_port, password, view_only_password))
+                viewer.show(_screen(host, ports.vnc_port, password, view_only_password, identity))
             (on_ready or _log_ports)(ports)
             await remote.live(seed)
         finally:
@@ -178,11 +190,13 @@ class _Remote:
         self._vnc = vnc
         self._goodbye = (GOING_AWAY, "the remote is stopped")
 
-    async def listen(self, host: str, vnc_port: int, rewarder_port: int, display: int) -> Ports:
+    async def listen(
+        self, host: str, vnc_port: int, rewarder_port: int, display: int, tls: ssl.SSLContext | None
+    ) -> Ports:
         """Open the ports."""
-        await self._rewarder.start(host, rewarder_port)
+        await self._rewarder.start(host, rewarder_port, tls)
         if self._vnc is not None:
-            await self._vnc.start(host, vnc_port)
+            await self._vnc.start(host, vnc_port, tls)
         return Ports(self._vnc.port if self._vnc is not None else display, self._rewarder.port)
 
     async def live(self, seed: int | None) -> None:
@@ -230,10 +244,13 @@ def _vnc_server(
     )
 
 
-def _screen(host: str, port: int, password: str | None, view_only_password: str | None) -> Screen:
+def _screen(
+    host: str, port: int, password: str | None, view_only_password: str | None, identity: Identity | None
+) -> Screen:
     """What the viewer's bridge connects to: where everybody is let in, so are we by loopback."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
-    return Screen(host, port, _vnc_password(password), _vnc_password(view_only_password))
+    tls = None if identity is None else TLS(fingerprint=identity.fingerprint)
+    return Screen(host, port, _vnc_password(password), _vnc_password(view_only_password), tls)
 
 
 def _vnc_password(password: str | None) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rewarder.option_types import host, port, positive, size
 from rewarder.runtimes import RuntimeOptions
+from vnc.tls import Identity
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +23,39 @@ def runtime_options(options: argparse.Namespace) -> RuntimeOptions:
     return RuntimeOptions(options.fps, options.observation, options.program, options.xvnc, options.runtime)
 
 
+def tls_identity(options: argparse.Namespace) -> Identity | None:
+    """Return what the remote shows over TLS; None: it has none.
+
+    Raises:
+        ValueError: a certificate without a key, or a key without a certificate.
+    """
+    certificate, key = options.tls_certificate, options.tls_key
+    if (certificate is None) != (key is None):
+        raise ValueError("--tls-certificate and --tls-key make sense together only")
+    return None if certificate is None else Identity(certificate, key)
+
+
 def _add_network(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--host", type=host, default="127.0.0.1", help="address to listen on, default: %(default)s"
     )
     group.add_argument("--vnc-port", type=port, default=0, metavar="N", help="default: any free port")
     group.add_argument("--rewarder-port", type=port, default=0, metavar="N", help="default: any free port")
+    group.add_argument(
+        "--tls-certificate",
+        type=Path,
+        metavar="FILE",
+        help="let nobody in without TLS; the chain of this PEM file is shown to clients",
+    )
+    group.add_argument(
+        "--tls-key", type=Path, metavar="FILE", help="the certificate's key, not encrypted; mode 0600"
+    )
+    group.add_argument(
+        "--private-network",
+        action="store_true",
+        help="ask for no TLS although HOST is not on loopback: nobody else can listen in there, as in a container "
+        "whose ports are published on loopback only, or a VPN",
+    )
     group.add_argument(
         "--novnc",
         type=Path,

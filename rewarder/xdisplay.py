@@ -18,8 +18,10 @@ from types import TracebackType
 from typing import Self
 
 from rewarder.guard import Guard
+from rewarder.reach import check_reach
 from rewarder.x11 import COOKIE, XClient
 from rewarder.x11_windows import WindowClient
+from vnc.tls import Identity
 from vnc.vncauth import PASSWORD_BYTES, Passwords, obfuscated
 
 START_TIMEOUT = 15.0
@@ -29,6 +31,7 @@ LOG_LINES = 10
 
 _MISSING = "Xvnc is not installed: apt install tigervnc-standalone-server"
 _FAMILY_WILD = 0xFFFF
+_TLS_VERSIONS = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 _OPTIONS = (
     *("-depth", "24"),
     *("-nolisten", "tcp"),
@@ -73,6 +76,8 @@ class XDisplay:
         vnc_port: int = 0,
         password: str | None = None,
         view_only_password: str | None = None,
+        identity: Identity | None = None,
+        private_network: bool = False,
     ) -> None:
         """Choose what `__enter__` will start.
 
@@ -82,7 +87,16 @@ class XDisplay:
             vnc_port: the port; 0 picks a free one.
             password: what VNC clients must give, the first 8 bytes count; None lets everybody in.
             view_only_password: what lets a VNC client watch, but not act.
+            identity: with it, VNC clients are let in over TLS only (X509Vnc, or X509None without a password).
+            private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
+
+        Raises:
+            ValueError: strangers could reach the display, or `identity` is none.
         """
+        check_reach(host, password, encrypted=identity is not None, private_network=private_network)
+        if identity is not None:
+            identity.context()  # Xvnc would find fault with its files when the first client comes
+        self._identity = identity
         self.width, self.height = width, height
         self._host, self._vnc_port = host, vnc_port
         self._passwords = Passwords(_cut(password), _cut(view_only_password))
@@ -210,11 +224,20 @@ class XDisplay:
 
     def _security(self) -> list[str]:
         known = [one for one in (self._passwords.full, self._passwords.view_only) if one is not None]
-        if not known:
-            return ["-SecurityTypes=None"]
-        path = self._directory / "passwords"
-        _write_private(path, b"".join(map(obfuscated, known)))
-        return ["-SecurityTypes=VncAuth", f"-PasswordFile={path}"]
+        options = []
+        if known:
+            path = self._directory / "passwords"
+            _write_private(path, b"".join(map(obfuscated, known)))
+            options.append(f"-PasswordFile={path}")
+        if self._identity is None:
+            return [f"-SecurityTypes={'VncAuth' if known else 'None'}", *options]
+        return [
+            f"-SecurityTypes={'X509Vnc' if known else 'X509None'}",
+            f"-X509Cert={self._identity.certificate.absolute()}",
+            f"-X509Key={self._identity.key.absolute()}",
+            f"-GnuTLSPriority={_TLS_VERSIONS}",
+            *options,
+        ]
 
     def _display_number(self, pipe: int, deadline: float) -> int:
         """Read the line that Xvnc writes when both its ports are open."""

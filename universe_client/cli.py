@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.logging import RichHandler
 
 from rewarder.option_types import count, host, port, positive
-from rewarder.serve_options import add_options, runtime_options
+from rewarder.serve_options import add_options, runtime_options, tls_identity
 from universe_client import __version__
 from universe_client.agents import DEFAULT_KEYS, find_agent, import_from_here
 from universe_client.build import build
@@ -227,6 +227,10 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     import_from_here()  # what --runtime names
+    try:
+        identity = tls_identity(options)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
     return serve(
         ServeCommand(
             env_id=options.env_id,
@@ -239,12 +243,16 @@ def _serve(options: argparse.Namespace) -> int:
             novnc=options.novnc,
             call=options.call,
             runtime=runtime_options(options),
+            identity=identity,
+            private_network=options.private_network,
         )
     )
 
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("address", metavar="ADDRESS", help="vnc://host:port+port?password_file=FILE")
+    parser.add_argument(
+        "address", metavar="ADDRESS", help="vnc://host:port+port?password_file=FILE, or vncs://"
+    )
     parser.add_argument("--act", action="store_true", help="let your keys and clicks through")
     parser.add_argument("--native", action="store_true", help="with TigerVNC's vncviewer")
     parser.add_argument("--print", action="store_true", help="print the page's address; it lets everybody in")
@@ -254,7 +262,7 @@ def _add_view(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_record(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("address", metavar="ADDRESS", help="vnc://host:port?password_file=FILE")
+    parser.add_argument("address", metavar="ADDRESS", help="vnc://host:port?password_file=FILE, or vncs://")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new file")
     parser.add_argument("--seconds", type=positive, default=10.0, metavar="S", help="default: %(default)g")
     parser.add_argument(

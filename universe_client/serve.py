@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +18,12 @@ from rewarder.runtimes import RuntimeOptions, opened
 from rewarder.viewer import viewer_path
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import read_secret
+from universe_client.view import base_url
+from vnc.tls import Identity
 from vnc.vncauth import obfuscated
 
 _VNC_PASSWORD_LENGTH = 8
+_EVERYWHERE = ("0.0.0.0", "::")  # nothing listens here: what clients are told is a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class ServeCommand:
     novnc: Path | None
     call: Sequence[str]
     runtime: RuntimeOptions
+    identity: Identity | None
+    private_network: bool
 
 
 def serve(command: ServeCommand) -> int:
@@ -54,7 +60,13 @@ def serve(command: ServeCommand) -> int:
 
 def _play(command: ServeCommand, password: str, files: tuple[Path, Path]) -> None:
     with opened(
-        command.env_id, command.runtime, host=command.host, vnc_port=command.vnc_port, password=password
+        command.env_id,
+        command.runtime,
+        host=command.host,
+        vnc_port=command.vnc_port,
+        password=password,
+        identity=command.identity,
+        private_network=command.private_network,
     ) as (runtime, display):
         run_runtime(
             runtime,
@@ -69,7 +81,17 @@ def _play(command: ServeCommand, password: str, files: tuple[Path, Path]) -> Non
             display=display,
             novnc=command.novnc,
             call=command.call,
+            identity=command.identity,
+            private_network=command.private_network,
         )
+
+
+def _address(host: str, ports: Ports, password_file: Path, identity: Identity | None) -> str:
+    """Where agents connect to: over TLS with the certificate pinned, whoever signed it and for whatever name."""
+    remote = f"{f'[{host}]' if ':' in host else host}:{ports.vnc_port}+{ports.rewarder_port}"
+    if identity is None:
+        return f"vnc://{remote}?password_file={password_file}"
+    return f"vncs://{remote}?fingerprint={identity.fingerprint.hex()}&password_file={password_file}"
 
 
 def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
@@ -83,13 +105,15 @@ def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
 
 def _announce(command: ServeCommand, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
     text, viewer = files
-    host = f"[{command.host}]" if ":" in command.host else command.host
-    page = f"http://{host}:{ports.rewarder_port}"
-    address = f"vnc://{host}:{ports.vnc_port}+{ports.rewarder_port}?password_file={text}"
+    host = socket.gethostname() if command.host in _EVERYWHERE else command.host
+    page = base_url(host, ports.rewarder_port, secure=command.identity is not None)
+    address = _address(host, ports, text, command.identity)
+    trusting = "" if command.identity is None else f"-X509CA {command.identity.certificate} "
+    shown = f"[{host}]" if ":" in host else host
     Console(soft_wrap=True, highlight=False).print(
         f"[bold]{command.env_id}[/] runs; Ctrl-C ends it.\n"
         f"  an agent     universe-client run --remotes '{address}'\n"
-        f"  a viewer     vncviewer -PasswordFile {viewer} {host}::{ports.vnc_port}\n"
+        f"  a viewer     vncviewer {trusting}-PasswordFile {viewer} {shown}::{ports.vnc_port}\n"
         f"  a browser    {page}{viewer_path(ports.tokens.watch, acting=False)}\n"
         f"               {page}{viewer_path(ports.tokens.act, acting=True)} [dim]has keyboard and mouse[/]\n"
         f"  its health   {page}/healthz\n"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import ssl
 import subprocess
 import tempfile
-import urllib.error
-import urllib.request
 import webbrowser
+from contextlib import closing
 from dataclasses import dataclass
 from html import escape
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 
 import msgspec
@@ -18,10 +20,12 @@ from rich.console import Console
 
 from rewarder.auth import authorization
 from rewarder.client import RewarderAddress
+from rewarder.trust import IN_TLS
 from rewarder.viewer import viewer_path
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import parse
 from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
 from vnc.vncauth import obfuscated
 
 TIMEOUT = 10.0
@@ -73,41 +77,55 @@ def viewer_url(remote: RemoteAddress, *, acting: bool) -> str:
     if remote.rewarder is None:
         raise ConfigError("the address has no rewarder port, which serves the viewer: --native needs none")
     tokens = _tokens(remote.rewarder)
-    return base_url(remote.rewarder.host, remote.rewarder.port) + viewer_path(
-        tokens.act if acting else tokens.watch, acting=acting
-    )
+    begin = base_url(remote.rewarder.host, remote.rewarder.port, secure=remote.rewarder.tls is not None)
+    return begin + viewer_path(tokens.act if acting else tokens.watch, acting=acting)
 
 
-def base_url(host: str, port: int) -> str:
+def base_url(host: str, port: int, *, secure: bool) -> str:
     """Return where the rewarder's pages begin."""
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"http{'s' if secure else ''}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _tokens(rewarder: RewarderAddress) -> _Tokens:
-    url = f"{base_url(rewarder.host, rewarder.port)}/viewer/tokens"
-    headers = {} if rewarder.password is None else {"Authorization": authorization(rewarder.password)}
-    # A password goes to the remote alone: to no proxy, and nowhere a redirect might point.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirect)
     try:
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT) as answer:
-            return msgspec.json.decode(answer.read(MAX_ANSWER), type=_Tokens)
-    except urllib.error.HTTPError as error:
-        with error:
-            what = (
-                "refuses the password" if error.code in (401, 403) else f"has no viewer (HTTP {error.code})"
-            )
-        raise ConfigError(f"{rewarder.host}:{rewarder.port} {what}") from None
-    except urllib.error.URLError as error:
-        raise ConfigError(
-            f"{rewarder.host}:{rewarder.port}: {getattr(error.reason, 'strerror', None) or error.reason}"
-        ) from error
-    except (OSError, msgspec.DecodeError) as error:
-        raise ConfigError(f"{rewarder.host}:{rewarder.port}: {error}") from error
+        status, body = _ask(rewarder, "/viewer/tokens")
+        if status == HTTPStatus.OK:
+            return msgspec.json.decode(body, type=_Tokens)
+    except (OSError, ValueError, HTTPException, msgspec.DecodeError) as error:
+        raise ConfigError(f"{rewarder}: {_words(rewarder, error)}") from error
+    refused = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+    raise ConfigError(f"{rewarder} {'refuses the password' if refused else f'has no viewer (HTTP {status})'}")
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *arguments: object) -> None:
-        """Follow none."""
+def _ask(rewarder: RewarderAddress, path: str) -> tuple[int, bytes]:
+    """Get a page. The password goes to the remote alone: to no proxy, and nowhere a redirect might point."""
+    headers = {} if rewarder.password is None else {"Authorization": authorization(rewarder.password)}
+    with closing(_connection(rewarder)) as connection:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read(MAX_ANSWER)
+
+
+def _connection(rewarder: RewarderAddress) -> HTTPConnection:
+    """Over TLS, with a server that is trusted."""
+    tls = rewarder.tls
+    if tls is None:
+        return HTTPConnection(rewarder.host, rewarder.port, timeout=TIMEOUT)
+    connection = HTTPSConnection(rewarder.host, rewarder.port, timeout=TIMEOUT, context=tls.context())
+    connection.connect()
+    assert isinstance(connection.sock, ssl.SSLSocket)
+    try:
+        tls.check(connection.sock.getpeercert(binary_form=True))
+    except ValueError:
+        connection.close()
+        raise
+    return connection
+
+
+def _words(rewarder: RewarderAddress, error: Exception) -> str:
+    if rewarder.tls is not None and isinstance(error, IN_TLS):
+        return rewarder.tls.refusal(error)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def _redirect(url: str) -> Path:
@@ -122,12 +140,26 @@ def _redirect(url: str) -> Path:
     return path
 
 
+def _security(address: VNCAddress) -> list[str]:
+    """What makes TigerVNC's viewer insist on TLS; it asks its user about certificates that it does not know."""
+    if address.tls is None:
+        return []
+    if address.tls.fingerprint is not None:
+        raise ConfigError(
+            "vncviewer pins no fingerprint: give ca_file=, with the certificate itself if it signed itself"
+        )
+    login = "Plain" if address.username is not None else "None" if address.anonymous else "Vnc"
+    types = f"X509{login},TLS{login}" if address.tls.insecure else f"X509{login}"
+    trusted = [] if address.tls.ca_file is None else ["-X509CA", str(address.tls.ca_file)]
+    return ["-SecurityTypes", types, *trusted]
+
+
 def _view_natively(remote: RemoteAddress, acting: bool) -> int:
     program = next(filter(None, map(shutil.which, NATIVE_VIEWERS)), None)
     if program is None:
         raise ConfigError("no vncviewer is installed: apt install tigervnc-viewer")
     with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
-        options = ["-Shared", f"-ViewOnly={0 if acting else 1}"]
+        options = ["-Shared", f"-ViewOnly={0 if acting else 1}", *_security(remote.vnc)]
         if remote.vnc.password is not None:
             path = Path(directory) / "vncpasswd"
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

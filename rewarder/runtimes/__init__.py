@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from rewarder.environment import Runtime
+from vnc.tls import Identity
 
 if TYPE_CHECKING:
     from rewarder.xdisplay import XDisplay
@@ -39,6 +40,8 @@ class Access(TypedDict, total=False):
     vnc_port: int
     password: str | None
     view_only_password: str | None
+    identity: Identity | None
+    private_network: bool
 
 
 @contextmanager
@@ -48,7 +51,8 @@ def opened(
     """Yield the runtime that plays `env_id` and, if it plays on an X display, the port of that display's VNC server.
 
     Raises:
-        ValueError: no runtime of ours does, or the one named in `options`; or its program is not installed.
+        ValueError: no runtime of ours does, or the one named in `options`; its program is not installed; or strangers
+            could reach the display.
         ImportError: the one named in `options` is not there.
         OSError: the display does not start.
     """

@@ -2,10 +2,24 @@
 
 import pytest
 
+from tests.support.certificates import authority, identity
 from tests.support.faults import evil, proxied
 from tests.support.fixtures import driver, far_side, no_thread_is_left, open_env, playing, scripted
+from tests.support.served import serve_runtime
 
-__all__ = ["driver", "evil", "far_side", "no_thread_is_left", "open_env", "playing", "proxied", "scripted"]
+__all__ = [
+    "authority",
+    "driver",
+    "evil",
+    "far_side",
+    "identity",
+    "no_thread_is_left",
+    "open_env",
+    "playing",
+    "proxied",
+    "scripted",
+    "serve_runtime",
+]
 
 
 @pytest.fixture(autouse=True)

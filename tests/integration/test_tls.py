@@ -1,37 +1,208 @@
-"""An environment over `vncs://`: TigerVNC's server with a certificate of the test's own authority."""
+"""Environments over `vncs://`: rewards and pixels over TLS, servers that are not trusted, and the command lines."""
 
 from __future__ import annotations
 
 import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.support.agent import failed, until, until_running
-from tests.support.certificates import Authority
+import msgspec
+import pytest
+
+from tests.integration.processes import command_line, descendants
+from tests.support import viewers
+from tests.support.agent import is_done, one_step, until, until_running
+from tests.support.certificates import Authority, Identity
+from tests.support.rfb import Peer
+from tests.support.served import Counting
+from tests.support.vencrypt import Talk
 from tests.support.xvnc import logo, secure_xvnc
-from universe_client import VectorEnv
+from universe_client.errors import AuthError
+from universe_client.loop import LoopThread
+from universe_client.remotes import RemoteAddress
+from universe_client.remotes.address import parse
+from vnc.tls import Identity as Shown
 
-PASSWORD = "pass wor"
-
-
-async def test_a_remote_is_played_over_tls_and_one_that_is_not_trusted_is_told_of(tmp_path: Path):
-    authority = Authority(tmp_path)
-    identity = authority.identity("127.0.0.1")
-    async with secure_xvnc(tmp_path, identity, "X509Vnc", PASSWORD) as (port, display), logo(display):
-        address = f"vncs://127.0.0.1:{port}?password={quote(PASSWORD)}"
-        await asyncio.to_thread(play, f"{address}&ca_file={quote(str(authority.certificate))}")
-        await asyncio.to_thread(refuse, address)
+PASSWORD = "canary-5d1e"
+LAST = 20
 
 
-def play(address: str) -> None:
-    with VectorEnv(None, address) as env:
+@pytest.fixture
+def serve_over_tls(serve_runtime: Callable[..., RemoteAddress]) -> Callable[..., RemoteAddress]:
+    """Serve a game with a password and TLS until the end of the test; the address says nothing of either."""
+
+    def begin(shown: Identity, **options: object) -> RemoteAddress:
+        identity = Shown(shown.certificate, shown.key)
+        return serve_runtime(Counting(LAST), password=PASSWORD, identity=identity, **options)
+
+    return begin
+
+
+def trusting(where: RemoteAddress, authority: Authority) -> RemoteAddress:
+    (address,) = parse(f"vncs://{where}?ca_file={quote(str(authority.certificate))}&password={PASSWORD[:8]}")
+    return RemoteAddress(
+        replace(address.vnc, password=PASSWORD), replace(address.rewarder, password=PASSWORD)
+    )
+
+
+def test_a_whole_episode_with_its_rewards_is_played_over_tls(
+    serve_over_tls, open_env, authority, identity, caplog
+):
+    address = trusting(serve_over_tls(identity), authority)
+    env = open_env(address)
+    env.reset()
+    until_running(env)
+    env.reset()
+    until(env, lambda step: step.observation is None)
+    played = until(env, is_done)
+    assert sum(step.reward or 0 for step in played) == sum(range(1, LAST + 1))
+    assert played[-1].info["error"] is None
+    assert PASSWORD not in caplog.text + repr(address) + repr(env.remotes)
+
+
+def test_an_xvnc_without_rewards_is_watched_over_tls(open_env, far_side, tmp_path, authority, identity):
+    with xvnc(far_side, tmp_path, identity) as port:
+        env = open_env(*parse(f"vncs://127.0.0.1:{port}?password=pass+wor&ca_file={authority.certificate}"))
         env.reset()
-        step = until_running(env)
-        assert step.observation["vision"].shape == (200, 320, 3)
+        assert until_running(env).observation["vision"].shape == (200, 320, 3)
 
 
-def refuse(address: str) -> None:
-    with VectorEnv(None, address) as env:
-        env.reset()
-        *_, step = until(env, failed)
-        assert "the server's certificate is refused" in str(step.info["error"])
+class xvnc:
+    """TigerVNC's server on a loop that runs beside the test."""
+
+    def __init__(self, loop: LoopThread, directory: Path, identity: Identity) -> None:
+        self._loop, self._server = loop, self._serve(directory, identity)
+
+    @asynccontextmanager
+    async def _serve(self, directory: Path, identity: Identity) -> AsyncIterator[int]:
+        async with secure_xvnc(directory, identity, "X509Vnc", "pass wor") as (port, display), logo(display):
+            yield port
+
+    def __enter__(self) -> int:
+        return self._loop.run(self._server.__aenter__(), 30)
+
+    def __exit__(self, *error: object) -> None:
+        self._loop.run(self._server.__aexit__(None, None, None), 30)
+
+
+# -- rewarders that are not the one that was meant (F35): VNC is as it should be
+
+
+def showing(identity: Identity) -> Talk:
+    async def talk(peer: Peer) -> None:
+        with suppress(OSError):
+            await peer.writer.start_tls(identity.context())
+        await peer.idle()
+
+    return talk
+
+
+def saying(answer: bytes) -> Talk:
+    async def talk(peer: Peer) -> None:
+        await peer.read(5)
+        peer.write(answer)
+        peer.writer.write_eof()
+        await peer.idle()
+
+    return talk
+
+
+def another_authority(authority: Authority, directory: Path) -> Talk:
+    directory.mkdir()
+    return showing(Authority(directory).identity("127.0.0.1"))
+
+
+@pytest.mark.parametrize(
+    ("impostor", "words"),
+    [
+        (lambda authority, path: another_authority(authority, path / "other"), "certificate is refused: .*"),
+        (lambda authority, path: showing(authority.identity("elsewhere")), "is refused: .*'127.0.0.1'"),
+        (lambda authority, path: showing(authority.identity("127.0.0.1", days=0)), "is refused: .*expired"),
+        (lambda authority, path: saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "is not TLS"),
+        (lambda authority, path: saying(b""), "TLS failed: the server closed the connection"),
+    ],
+    ids=["another authority", "another host", "expired", "no tls", "broken off"],
+)
+def test_f35_a_rewarder_that_is_not_trusted_is_told_of_once_and_disturbs_nobody(
+    serve_over_tls, evil, open_env, authority, identity, tmp_path, impostor, words
+):
+    good = trusting(serve_over_tls(identity), authority)
+    stranger, attempts = evil(impostor(authority, tmp_path))
+    bad = RemoteAddress(good.vnc, replace(good.rewarder, port=stranger.vnc.port))
+    env = open_env(bad, trusting(serve_over_tls(identity), authority))
+    env.reset()
+    errors = [step.info_n[0]["error"] for step in until(env, lambda step: step.done_n[1])]
+    told = [str(error) for error in errors if error is not None]
+    assert len(told) == 1
+    assert re.search(rf"127\.0\.0\.1:{stranger.vnc.port}: .*{words}", told[0]) and PASSWORD not in told[0]
+    assert type(env.remotes[0].error) is AuthError
+    assert one_step(env).info_n[0]["env_status.reason"] == "closed"
+    assert len(attempts) == 1, "a wrong certificate does not get better"
+
+
+# -- the command lines
+
+
+@asynccontextmanager
+async def command(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """`universe-client serve`, and what it said."""
+    line = (sys.executable, "-m", "universe_client", "serve", *arguments)
+    process = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        said = ""
+        async with asyncio.timeout(30):
+            while "its password" not in said:
+                line = await process.stdout.readline()
+                assert line, said
+                said += line.decode()
+        yield process, said
+    finally:
+        process.terminate()
+        assert await asyncio.wait_for(process.wait(), 10) == 0
+
+
+async def signed_by_itself(directory: Path) -> tuple[Path, Path]:
+    """As docs/remotes.md has it made; certificate and key."""
+    certificate, key = directory / "lab.pem", directory / "lab.key"
+    await viewers.output(
+        *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+        *(
+            "-days",
+            "365",
+            "-subj",
+            "/CN=lab.example",
+            "-addext",
+            "subjectAltName=DNS:lab.example,IP:127.0.0.1",
+        ),
+        *("-keyout", str(key), "-out", str(certificate)),
+    )
+    return certificate, key
+
+
+def first_line(path: str) -> str:
+    return Path(path).read_text().partition("\n")[0]
+
+
+@pytest.mark.parametrize("env_id", ["builtin.NeonDrive-v0", "process.xlogo"])
+async def test_what_serve_prints_can_be_pasted(tmp_path, env_id):
+    certificate, key = await signed_by_itself(tmp_path)
+    files = ("--tls-certificate", str(certificate), "--tls-key", str(key))
+    async with command(env_id, *files) as (process, said):
+        address = re.search(r"'(vncs://[^']+)'", said)[1]
+        password = first_line(address.partition("password_file=")[2])
+        by_authority = re.sub("fingerprint=[^&]+", f"ca_file={certificate}", address)
+        pages = viewers.output(sys.executable, "-m", "universe_client", "view", "--print", by_authority)
+        run = (sys.executable, "-m", "universe_client", "run", "--remotes", address)
+        played, page = await asyncio.gather(viewers.output(*run, "--steps", "60", "--json"), pages)
+        (remote,) = msgspec.json.decode(played)["remotes"]
+        assert remote["error"] is None and remote["episodes"] == 0
+        assert page.decode().strip() == re.search(r"https://\S+#watch=\S+", said)[0]
+        assert password not in " ".join(command_line(process.pid))
+        for descendant in descendants(process.pid):
+            assert password[:8] not in " ".join(command_line(descendant))

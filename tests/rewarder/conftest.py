@@ -12,6 +12,9 @@ from rewarder.client import RewarderAddress, RewarderClient
 from rewarder.episode import EpisodeId
 from rewarder.messages import Envelope
 from rewarder.server import ResetRequest, RewarderServer
+from tests.support.certificates import authority, identity
+
+__all__ = ["authority", "identity"]
 
 PASSWORD = "canary-7f3a"
 EPISODE = EpisodeId((1,))

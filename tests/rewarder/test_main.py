@@ -4,8 +4,10 @@ import json
 import os
 import select
 import signal
+import ssl
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -120,6 +122,41 @@ def test_what_is_no_password_line_is_refused_without_a_traceback(line):
     result = subprocess.run(command(NEON, "--password-stdin"), cwd=ROOT, input=line, capture_output=True)
     assert result.returncode == 2
     assert b"Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([NEON, "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
+        (["process.xlogo", "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
+        ([NEON, "--host", "0.0.0.0", "--no-password", "--private-network"], "that takes a password"),
+        ([NEON, "--tls-key", "server.key"], "make sense together only"),
+        ([NEON, "--tls-certificate", "/nowhere/a.pem", "--tls-key", "/a.key"], "certificate /nowhere/a.pem"),
+    ],
+)
+def test_what_strangers_could_reach_or_hear_is_refused(arguments, complaint):
+    result = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 2
+    assert complaint in result.stderr and "Traceback" not in result.stderr
+    assert result.stdout == "", "nothing listened"
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_elsewhere_it_listens_with_tls_or_where_nobody_listens_in(start, identity, secure):
+    files = ("--tls-certificate", identity.certificate, "--tls-key", identity.key)
+    process = start(NEON, "--host", "0.0.0.0", *(files if secure else ["--private-network"]))
+    said = ready(process)
+    tables = Path("/proc/net/tcp").read_text()
+    for port in (said["vnc_port"], said["rewarder_port"]):
+        assert f"00000000:{port:04X}" in tables
+    scheme = "https" if secure else "http"
+    context = ssl.create_default_context(cafile=identity.certificate.parent / "authority.pem")
+    url = f"{scheme}://127.0.0.1:{said['rewarder_port']}/healthz"
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
+    with opener.open(url, timeout=10) as answer:
+        assert json.load(answer)["controllers"] == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

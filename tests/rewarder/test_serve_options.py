@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 
 from rewarder.runtimes import RuntimeOptions
-from rewarder.serve_options import add_options, runtime_options
+from rewarder.serve_options import add_options, runtime_options, tls_identity
+from vnc.tls import Identity
 
 
 @pytest.fixture
@@ -30,3 +32,12 @@ def test_what_is_asked_for_reaches_the_runtime(parser):
     assert options.call == ["a", "b"]
     program = ["xterm", "-e", "my game"]
     assert runtime_options(options) == RuntimeOptions(30.0, True, program, (800, 600), "my:Game")
+
+
+def test_a_certificate_and_its_key_come_together_or_not_at_all(parser):
+    both = parser.parse_args(["--tls-certificate", "a.pem", "--tls-key", "b.pem"])
+    assert tls_identity(both) == Identity(Path("a.pem"), Path("b.pem"))
+    assert tls_identity(parser.parse_args([])) is None
+    for option in ("--tls-certificate", "--tls-key"):
+        with pytest.raises(ValueError, match="make sense together only"):
+            tls_identity(parser.parse_args([option, "a.pem"]))

@@ -7,7 +7,6 @@ import logging
 import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 
@@ -17,21 +16,11 @@ from rewarder.client import RewarderAddress, RewarderClient, RewarderTimeouts
 from rewarder.errors import AuthError, ConnectError, RewarderError
 from rewarder.server import ServerLimits
 from tests.rewarder.conftest import EPISODE, PASSWORD, Bench
-from tests.support.certificates import Authority, Identity
+from tests.support.certificates import Authority
 from tests.support.rfb import Peer, listening
 from vnc.tls import TLS
 
 HANDSHAKE, CHANGE, ALERT, APPLICATION = 22, 20, 21, 23
-
-
-@pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path)
-
-
-@pytest.fixture
-def identity(authority: Authority) -> Identity:
-    return authority.identity("127.0.0.1", "localhost")
 
 
 async def why_not(port: int, tls: TLS, *, host: str = "127.0.0.1", **timeouts: float) -> RewarderError:

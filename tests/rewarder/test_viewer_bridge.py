@@ -14,7 +14,11 @@ from rewarder.viewer_bridge import Screen
 from tests.rewarder.remotes import Scripted, served
 from tests.rewarder.test_runtime import get_health
 from tests.vnc.test_gate import HELLO, KEY, QEMU_KEY
+from vnc import portable
+from vnc.errors import AuthError
 from vnc.events import KeyEvent, PointerEvent
+from vnc.session import VNCAddress
+from vnc.tls import TLS, Identity
 
 POINTER = struct.pack(">BBHH", 5, 1, 10, 5)
 PASSWORDS = {"password": "canary-full", "view_only_password": "canary-view"}
@@ -56,9 +60,10 @@ class Browser:
 
 
 @asynccontextmanager
-async def browser(ports, token):
-    url = f"ws://127.0.0.1:{ports.rewarder_port}/viewer/websockify?token={token}"
-    async with connect(url, proxy=None, compression=None) as websocket:
+async def browser(ports, token, tls=None):
+    scheme = "ws" if tls is None else "wss"
+    url = f"{scheme}://127.0.0.1:{ports.rewarder_port}/viewer/websockify?token={token}"
+    async with connect(url, proxy=None, compression=None, ssl=tls) as websocket:
         yield Browser(websocket)
 
 
@@ -143,6 +148,20 @@ async def test_viewers_are_bounded(monkeypatch):
                 await second.read(1)
         assert caught.value.rcvd.code == 1013
         await first.update()
+
+
+@pytest.mark.parametrize("access", [{}, {"password": "canary-full"}, PASSWORDS], ids=["open", "one", "two"])
+async def test_over_tls_both_halves_of_the_way_are(access, authority, identity):
+    context = TLS(ca_file=authority.certificate).context()
+    shown = Identity(identity.certificate, identity.key)
+    async with (
+        served(Scripted(), identity=shown, **access) as (ports, _),
+        browser(ports, ports.tokens.watch, context) as watcher,
+    ):
+        assert await watcher.join() == (16, 8, "test.Scripted-v0")
+        await watcher.update()
+        with pytest.raises(AuthError, match="the server asks for TLS"):
+            await portable.connect(VNCAddress("127.0.0.1", ports.vnc_port), on_change=lambda: None)
 
 
 async def test_a_viewer_is_neither_controller_nor_observer():

@@ -2,10 +2,12 @@ import asyncio
 import os
 import signal
 import socket
+import ssl
 import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from vnc.errors import AuthError
 from vnc.events import KeyEvent
 from vnc.portable import connect
 from vnc.session import VNCAddress
+from vnc.tls import TLS, Identity
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +71,46 @@ def test_secrets_are_in_private_files_and_not_in_arguments(display):
     arguments = " ".join(command_line(display.pid))
     assert "s3cret" not in arguments and "watch" not in arguments
     assert "s3cret" not in repr(vars(display))
+
+
+@pytest.mark.parametrize("password", ["s3cret-and-longer", None])
+async def test_with_an_identity_nobody_gets_in_without_tls(authority, identity, password):
+    with XDisplay(
+        64, 48, password=password, identity=Identity(identity.certificate, identity.key)
+    ) as display:
+        where = VNCAddress("127.0.0.1", display.port, password)
+        with pytest.raises(AuthError, match="the server asks for TLS, and none is configured"):
+            await connect(where, on_change=lambda: None)
+        session = await connect(
+            replace(where, tls=TLS(ca_file=authority.certificate)), on_change=lambda: None
+        )
+        assert session.shape == (48, 64, 3)
+        await session.close()
+        with pytest.raises(ssl.SSLError):
+            await speak_tls_1_1(display.port)
+        assert "s3cret" not in " ".join(command_line(display.pid))
+
+
+async def speak_tls_1_1(port):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with pytest.warns(DeprecationWarning):
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"RFB 003.008\n\x13\0\2")
+    *_, count = await reader.readexactly(12 + 2 + 2 + 2)
+    writer.write(await reader.readexactly(4 * count))
+    assert await reader.readexactly(1) == b"\1"
+    try:
+        await writer.start_tls(context, server_hostname="127.0.0.1")
+    finally:
+        writer.transport.abort()
+
+
+def test_an_identity_that_is_none_is_told_of_before_a_client_comes(tmp_path):
+    with pytest.raises(ValueError, match=r"certificate .*a\.pem with key .*a\.key: "):
+        XDisplay(64, 64, identity=Identity(tmp_path / "a.pem", tmp_path / "a.key"))
 
 
 def test_an_x_client_needs_the_cookie(display):

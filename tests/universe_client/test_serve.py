@@ -30,6 +30,13 @@ def here(tmp_path, monkeypatch):
         (["my.Game-v0"], "unknown env_id 'my.Game-v0'"),
         (["builtin.NeonDrive-v0", "--call", "_road"], "'_road' is not the name of a public attribute"),
         (["builtin.NeonDrive-v0", "--novnc", "."], "is not noVNC"),
+        (["builtin.NeonDrive-v0", "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
+        (["process.xlogo", "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
+        (["builtin.NeonDrive-v0", "--tls-key", "a.key"], "make sense together only"),
+        (
+            ["builtin.NeonDrive-v0", "--tls-certificate", "a.pem", "--tls-key", "a.key"],
+            "certificate a.pem with",
+        ),
         (["builtin.NeonDrive-v0", "--password-file", "nowhere"], "password file nowhere: No such file"),
     ],
 )

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.rewarder.remotes import Scripted, served
+from tests.support.certificates import Authority
 from universe_client import view as view_module
 from universe_client.cli import main
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import parse
 from universe_client.view import viewer_url
+from vnc.tls import Identity
 from vnc.vncauth import obfuscated
 
 PASSWORD = "canary-2f9c"
@@ -70,6 +72,74 @@ async def test_a_wrong_password_is_said(tmp_path):
         (remote,) = parse(f"vnc://127.0.0.1:{ports.vnc_port}+{ports.rewarder_port}?password=wrong")
         with pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{ports.rewarder_port} refuses the password"):
             await asyncio.to_thread(viewer_url, remote, acting=False)
+
+
+@pytest.fixture
+async def over_tls(identity):
+    """The ports of a remote, both with TLS."""
+    shown = Identity(identity.certificate, identity.key)
+    async with served(Scripted(), password=PASSWORD, identity=shown) as (ports, _):
+        yield ports
+
+
+def secure(ports, password_file, trust):
+    return address(ports, password_file).replace("vnc:", "vncs:") + f"&{trust}"
+
+
+async def test_over_tls_the_page_is_https(over_tls, password_file, authority, identity):
+    for trust in (
+        f"ca_file={authority.certificate}",
+        f"fingerprint={identity.fingerprint.hex()}",
+        "insecure=1",
+    ):
+        (remote,) = parse(secure(over_tls, password_file, trust))
+        url = await asyncio.to_thread(viewer_url, remote, acting=False)
+        assert url == f"https://127.0.0.1:{over_tls.rewarder_port}/viewer/#watch={over_tls.tokens.watch}"
+
+
+async def test_a_remote_that_is_not_trusted_is_not_asked(over_tls, password_file, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = Authority(tmp_path / "other", "other").certificate
+    for trust, words in (
+        (f"ca_file={other}", "the server's certificate is refused: "),
+        (f"fingerprint={'00' * 32}", "which is not the pinned one"),
+    ):
+        (remote,) = parse(secure(over_tls, password_file, trust))
+        with pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{over_tls.rewarder_port}: .*{words}"):
+            await asyncio.to_thread(viewer_url, remote, acting=False)
+
+
+async def test_a_remote_without_tls_is_not_viewed_in_the_clear(password_file):
+    async with served(Scripted(), password=PASSWORD) as (ports, _):
+        (remote,) = parse(secure(ports, password_file, "insecure=1"))
+        with pytest.raises(ConfigError, match="is not TLS"):
+            await asyncio.to_thread(viewer_url, remote, acting=False)
+
+
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        ("", "-SecurityTypes X509None"),
+        ("?password=x", "-SecurityTypes X509Vnc"),
+        ("?password=x&username=y", "-SecurityTypes X509Plain"),
+        ("?password=x&insecure=1", "-SecurityTypes X509Vnc,TLSVnc"),
+        ("?password=x&ca_file=FILE", "-SecurityTypes X509Vnc -X509CA FILE"),
+    ],
+)
+def test_a_native_viewer_is_told_to_insist_on_tls(tmp_path, monkeypatch, authority, query, options):
+    fake = tmp_path / "vncviewer"
+    fake.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/said\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(view_module.shutil, "which", lambda name: str(fake))
+    ca_file = str(authority.certificate)
+    assert main(["view", "--native", f"vncs://127.0.0.1:5977{query.replace('FILE', ca_file)}"]) == 0
+    assert options.replace("FILE", ca_file) in (tmp_path / "said").read_text()
+
+
+def test_a_native_viewer_cannot_pin(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(view_module.shutil, "which", lambda name: "/bin/true")
+    assert main(["view", "--native", f"vncs://127.0.0.1:5977?fingerprint={'00' * 32}"]) == 2
+    assert "vncviewer pins no fingerprint: give ca_file=" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

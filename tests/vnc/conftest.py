@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.certificates import Authority, Identity
+from tests.support.certificates import authority, identity
 from tests.support.fixtures import driver
 from tests.support.sessions import Opener
 from tests.support.xvnc import xvnc_server
 from vnc import drivers
 from vnc.server import ServerLimits, VNCServer
 
-__all__ = ["driver"]
+__all__ = ["authority", "driver", "identity"]
 
 PASSWORD = "pass wor"
 
@@ -39,14 +39,3 @@ async def xvnc(tmp_path: Path) -> AsyncIterator[tuple[int, str]]:
     """TigerVNC's server without a password; its port and its display."""
     async with xvnc_server(tmp_path) as server:
         yield server
-
-
-@pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path)
-
-
-@pytest.fixture
-def identity(authority: Authority) -> Identity:
-    """For where the tests' servers are."""
-    return authority.identity("127.0.0.1", "localhost")
