@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,19 +28,18 @@ _STEP = re.compile(r"step (?P<number>\d+)/(?P<steps>\d+) ?: (?P<what>.*)", re.IG
 
 
 def build(names: Sequence[str], source: Path | None) -> int:
-    """Build the images of these names, or all; return the exit status."""
+    """Build the images of these names, or all; return the exit status.
+
+    Raises:
+        ConfigError: there is no such image, or no checkout to build it from.
+        EngineError: there is no daemon, or a build failed; the message has its last words.
+    """
     checkout = _checkout(source)
     images = _wanted(names, checkout)
     arguments = build_arguments() | {"BASE": IMAGES[0].reference}
-    console = Console()
-    try:
-        engine = Engine()
-        with _progress(console) as progress:
-            for image in images:
-                _build(engine, image, checkout, arguments, progress)
-    except EngineError as error:
-        console.print(f"[red]{escape(str(error))}[/]", highlight=False)
-        return 1
+    with closing(Engine()) as engine, _progress(Console()) as progress:
+        for image in images:
+            _build(engine, image, checkout, arguments, progress)
     return 0
 
 

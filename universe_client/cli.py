@@ -20,6 +20,7 @@ from universe_client.containers import down, ps, reap_command
 from universe_client.doctor import doctor
 from universe_client.errors import ConfigError
 from universe_client.record import DEFAULT_ENCODINGS, RecordCommand, record_command, replay_command
+from universe_client.remotes.engine import EngineError
 from universe_client.remotes.images import IMAGES
 from universe_client.run import Until, run
 from universe_client.serve import ServeCommand, serve
@@ -40,7 +41,7 @@ examples:
   universe-client build gym-core && universe-client run gym-core.ALE/Pong-v5 --remotes docker:4
   universe-client doctor
 
-Exit status: 0 all went well, 1 a remote never ran, 2 the command line makes no sense, 130 interrupted.
+Exit status: 0 all went well, 1 a remote or a daemon did not run, 2 the command line makes no sense, 130 interrupted.
 """
 
 _RUN = """\
@@ -109,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConfigError, OSError) as error:
         _say(_complaint(error))
         return 2
+    except EngineError as error:
+        _say(error)
+        return 1
     except KeyboardInterrupt:
         return 130
 

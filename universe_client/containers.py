@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from universe_client.remotes.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine, EngineError
+from universe_client.remotes.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine
 from universe_client.remotes.owner import SESSION, Owner
 from universe_client.remotes.removal import reap, take_down
 
@@ -37,15 +38,8 @@ def _with_engine(work: _Work) -> int:
     console = Console(soft_wrap=True, highlight=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
-    try:
-        engine = Engine()
-        try:
-            return work(engine, console)
-        finally:
-            engine.close()
-    except EngineError as error:
-        console.print(Text(str(error), "red"))
-        return 1
+    with closing(Engine()) as engine:
+        return work(engine, console)
 
 
 def _reap(engine: Engine, console: Console) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,16 @@ def test_it_says_in_one_line_what_is_wrong(capsys, arguments, complaint):
     told = capsys.readouterr().err
     assert told.startswith("universe-client: ") and told.count("\n") == 1
     assert complaint in told
+
+
+@pytest.mark.parametrize("command", ["build", "ps", "down", "reap"])
+def test_without_a_daemon_it_says_what_to_start(capsys, monkeypatch, command):
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere")
+    monkeypatch.chdir(Path(__file__).parents[2])  # a checkout, for build
+    assert main([command]) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith("universe-client: no Docker daemon answers at unix:///nowhere")
+    assert not out.strip()
 
 
 @pytest.mark.parametrize(
