@@ -212,9 +212,9 @@ class ClientConnection(asyncio.Protocol):
                 ssl_shutdown_timeout=_GOODBYE,
             )
         except OSError as error:
-            self._lose(f"TLS failed: {getattr(error, 'reason', None) or error or 'the client left'}")
+            self._lose(f"TLS failed: {getattr(error, 'reason', None) or str(error) or 'the client left'}")
             return
-        if transport is None:
+        if transport is None or transport.is_closing():
             self._lose("TLS failed: the connection was closed")
             return
         self._transport = transport

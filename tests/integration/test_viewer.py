@@ -3,10 +3,12 @@
 import asyncio
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from PIL import Image
 
 import universe_client
+from rewarder.runtimes import program
 from rewarder.runtimes.desktop import on_display
 from rewarder.xdisplay import XDisplay
 from tests.rewarder.remotes import Scripted, served, wire
@@ -16,6 +18,7 @@ from tests.support.viewer_page import CONNECTED, await_next_picture, looks_like,
 from universe_client.remotes import EmbeddedProvider
 from universe_client.view import viewer_url
 from vnc.events import KeyEvent, PointerEvent
+from vnc.tls import Identity
 
 NEON = "builtin.NeonDrive-v0"
 
@@ -110,3 +113,22 @@ async def test_a_watching_page_cannot_type_into_a_terminal_but_an_acting_one_can
                 wait_until, lambda: (home / "z").is_dir(), 10.0, "the folder of who may act"
             )
             assert not (home / "q").exists()
+
+
+async def test_over_tls_a_page_shows_an_xvnc(browser, identity, tmp_path):
+    """https to the page, wss to the bridge, and from there VeNCrypt to Xvnc."""
+    shown = Identity(identity.certificate, identity.key)
+    browser.call("Security.setIgnoreCertificateErrors", ignore=True)  # it does not know the test's authority
+    display = XDisplay(320, 200, password="canary-f", identity=shown)
+    with program.on_display("process.xlogo", ["xlogo", "-geometry", "320x200+0+0"], display, None) as runtime:
+        options = {"password": "canary-full", "display": display.port, "identity": shown}
+        async with served(runtime, **options) as (ports, _):
+            base = f"https://127.0.0.1:{ports.rewarder_port}/viewer/"
+            await asyncio.to_thread(browser.open, f"{base}#watch={ports.tokens.watch}")
+            await asyncio.to_thread(browser.until, CONNECTED)
+            blank = np.zeros((200, 320, 3), np.uint8)
+            await asyncio.to_thread(wait_until, lambda: picture(browser, blank).std() > 50, 10.0, "the logo")
+            Image.fromarray(browser.screenshot()).save(tmp_path / "viewer.png")
+            browser.listen()
+    assert browser.complaints == []
+    assert {urlsplit(url).scheme for url in browser.requested} <= {"https", "wss", "data", "about"}

@@ -17,6 +17,19 @@ from cryptography.x509.oid import NameOID
 DAY = datetime.timedelta(days=1)
 
 
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+
 @dataclass(frozen=True)
 class Identity:
     """A certificate and its key, as PEM files."""
@@ -44,6 +57,8 @@ class Authority:
         self._name = _name(name)
         signed = _builder(self._name, self._key.public_key(), self._name)
         signed = signed.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        self._identifier = x509.SubjectKeyIdentifier.from_public_key(self._key.public_key())
+        signed = signed.add_extension(self._identifier, False).add_extension(_SIGNS, critical=True)
         self.certificate = directory / f"{name}.pem"
         self.certificate.write_bytes(_pem(signed.sign(self._key, hashes.SHA256())))
 
@@ -54,6 +69,8 @@ class Authority:
         builder = builder.add_extension(
             x509.SubjectAlternativeName([_general(host) for host in hosts]), False
         )
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(self._identifier)
+        builder = builder.add_extension(issuer, False)
         stem = f"server{len(list(self._directory.iterdir()))}"
         files = Identity(self._directory / f"{stem}.pem", self._directory / f"{stem}.key")
         files.certificate.write_bytes(_pem(builder.sign(self._key, hashes.SHA256())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import ssl
 import struct
@@ -167,6 +168,19 @@ async def test_a_client_that_breaks_tls_off_is_forgotten(serve, opened, authorit
         await changes.until(lambda: session.frames > 0)
         assert server.clients == 1
     assert "TLS failed: " in caplog.text
+
+
+async def test_clients_that_vanish_as_tls_stands_are_forgotten(serve, opened, authority, caplog):
+    server, tls = await serve(), TLS(ca_file=authority.certificate)
+    for _ in range(10):
+        _, writer = await upgraded(server.port)
+        await writer.start_tls(tls.context(), server_hostname="127.0.0.1")
+        writer.transport.abort()
+    async with opened.on(server.port, PASSWORD, tls=tls) as (session, changes):
+        await changes.until(lambda: session.frames > 0)
+        assert server.clients == 1
+    gc.collect()
+    assert "exception was never retrieved" not in caplog.text
 
 
 async def test_a_client_that_is_silent_in_tls_meets_the_deadline_of_the_handshake(serve, caplog):
