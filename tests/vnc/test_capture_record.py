@@ -33,7 +33,9 @@ from vnc.capture_record import Recorder, RecordOptions, record
 from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError
 from vnc.pixel_format import BGR233, RGBX
 from vnc.portable import connect
+from vnc.server import VNCServer
 from vnc.session import VNCAddress
+from vnc.tls import TLS, Identity
 from vnc.vncauth import obfuscated
 
 path, server, xvnc = captures.path, captures.server, captures.xvnc  # fixtures
@@ -52,6 +54,18 @@ async def test_a_recorded_session_replays_to_the_same_pixels(server: PressedServ
             async with Watcher.open(replay.port) as watcher:
                 await watcher.until(lambda: watcher.session.frames == count)
                 assert np.array_equal(watcher.frame, picture(3))
+
+
+async def test_a_server_over_tls_is_recorded(path: Path, authority, identity) -> None:
+    server = VNCServer(WIDTH, HEIGHT, password=PASSWORD)
+    await server.start(tls=Identity(identity.certificate, identity.key).context())
+    server.present(picture(3))
+    where = VNCAddress("127.0.0.1", server.port, PASSWORD, tls=TLS(ca_file=authority.certificate))
+    await record(where, path, seconds=10, encodings=(0,), max_updates=1)
+    await server.close()
+    async with replaying(read_capture(path)) as replay, Watcher.open(replay.port) as watcher:
+        await watcher.until(lambda: watcher.session.frames == 1)
+        assert np.array_equal(watcher.frame, picture(3))
 
 
 async def test_the_key_presses_of_a_recorded_client_reach_the_server(
