@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -27,8 +29,16 @@ def looks_like(shown: NDArray[np.uint8], frame: NDArray[np.uint8]) -> bool:
     return bool(abs(shown.astype(int) - frame.astype(int)).mean() < 25)
 
 
-def await_next_picture(browser: Page) -> None:
-    browser.until("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+def next_picture(
+    browser: Page, frame: NDArray[np.uint8], before: NDArray[np.uint8] | None = None
+) -> NDArray[np.uint8]:
+    """As `picture`, when it is another one than `before`, or than nothing."""
+    deadline = time.monotonic() + 30
+    while True:
+        shown = picture(browser, frame)
+        if np.any(shown != (shown[0, 0] if before is None else before)):
+            return shown
+        assert time.monotonic() < deadline, "the picture does not change"
 
 
 def type_folder(browser: Page, url: str, name: str) -> None:

@@ -52,10 +52,16 @@ def test_what_is_no_event_is_an_error_that_names_slot_and_event(event):
     assert type(event).__name__ in str(caught.value) or str(event) in str(caught.value)
 
 
-@pytest.mark.parametrize("action", ["abc", b"abc", None, 5, {("KeyEvent", "a", True)}, np.zeros(3)])
+@pytest.mark.parametrize("action", ["abc", b"abc", None, 5, {("KeyEvent", "a", True)}])
 def test_an_action_that_is_no_list_is_an_error(action):
     with pytest.raises(ConfigError, match=r"slot 2: .* is not a list of events"):
         parse(action, 2)
+
+
+def test_an_array_of_numbers_is_an_error():
+    # From numpy 2.5 on a pattern takes an array for a sequence: then it is its first number that is no event.
+    with pytest.raises(ConfigError, match=r"slot 2: .* is no"):
+        parse(np.zeros(3), 2)
 
 
 def test_key_and_chord():

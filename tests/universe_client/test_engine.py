@@ -68,7 +68,7 @@ def without_sdk(tmp_path):
 
 
 def test_without_the_sdk_the_error_names_the_extra_even_where_our_docker_folder_can_be_imported(without_sdk):
-    stdlib = [path for path in sys.path if "site-packages" not in path and path != str(REPOSITORY)]
+    stdlib = [path for path in sys.path if "site-packages" not in path and path not in ("", str(REPOSITORY))]
     script = (
         f"import sys; sys.path[:] = {[str(REPOSITORY), *stdlib, str(without_sdk)]!r}\n"
         "import docker\n"
