@@ -7,13 +7,15 @@
 //! made after the call. Which updates those are is known
 //! - with fences: those behind the answer to a fence sent at the call;
 //! - without: as soon as every request that was with the server at the call has surely been answered. An
-//!   update answers one request or several, so as many updates are distrusted as requests were open.
+//!   update answers one request or several, so as many updates are distrusted as requests were open. No more than
+//!   `MOST_OPEN` are: servers merge those that wait. One that does not has one more after each refresh, and from the
+//!   third on a refresh may be content with an update that was under way.
 
 use crate::client;
 use crate::framebuffer::Framebuffer;
 use crate::geometry::Rect;
 
-/// At most this many requests are ever open: the running one, and a probe or full one beside it.
+/// At most this many requests are taken to be open: the running one, and a probe or full one beside it.
 const MOST_OPEN: u8 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
