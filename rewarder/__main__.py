@@ -17,9 +17,9 @@ from pathlib import Path
 import msgspec
 
 from rewarder.lifetime import read_line
-from rewarder.runtime import Ports, RuntimeCrash, run
-from rewarder.runtimes import env_ids, opened
-from rewarder.serve_options import add_options, runtime_options, tls_identity
+from rewarder.runtime import Ports, RuntimeCrash
+from rewarder.runtimes import env_ids
+from rewarder.serve_options import add_options, serving
 from rewarder.version import VERSION
 
 EPILOG = """\
@@ -83,35 +83,12 @@ def _serve(options: argparse.Namespace, given: Secrets, password_file: str | Non
         line = msgspec.json.encode(ready)
         print(line.decode(), flush=True)  # noqa: T201
 
-    identity = tls_identity(options)
-    with opened(
-        options.env_id,
-        runtime_options(options),
-        host=options.host,
-        vnc_port=options.vnc_port,
-        password=given.password,
-        view_only_password=given.view_only_password,
-        identity=identity,
-        private_network=options.private_network,
-    ) as (runtime, display):
-        run(
-            runtime,
-            exit_with_stdin=options.exit_with_stdin,
-            host=options.host,
-            vnc_port=options.vnc_port,
-            rewarder_port=options.rewarder_port,
-            password=given.password,
-            view_only_password=given.view_only_password,
-            env_id=options.env_id,
-            seed=options.seed,
-            idle_timeout=options.idle_timeout,
-            on_ready=announce,
-            display=display,
-            novnc=options.novnc,
-            call=options.call,
-            identity=identity,
-            private_network=options.private_network,
-        )
+    serving(options).play(
+        given.password,
+        given.view_only_password,
+        on_ready=announce,
+        exit_with_stdin=options.exit_with_stdin,
+    )
 
 
 @contextmanager

@@ -4,35 +4,106 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rewarder.option_types import host, port, positive, size
-from rewarder.runtimes import RuntimeOptions
+from rewarder.runtime import Ports, run
+from rewarder.runtimes import Access, RuntimeOptions, opened
 from vnc.tls import Identity
 
 
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What the options say: a remote, and where it listens; passwords are each command line's own."""
+
+    env_id: str
+    runtime: RuntimeOptions
+    host: str
+    vnc_port: int
+    rewarder_port: int
+    identity: Identity | None
+    private_network: bool
+    novnc: Path | None
+    idle_timeout: float | None
+    seed: int | None
+    call: Sequence[str]
+
+    def play(
+        self,
+        password: str | None,
+        view_only_password: str | None = None,
+        *,
+        on_ready: Callable[[Ports], object],
+        exit_with_stdin: bool = False,
+    ) -> None:
+        """Serve until SIGTERM or Ctrl-C; see `rewarder.runtime.serve`.
+
+        Raises:
+            RuntimeCrash: the environment raised; clients were told.
+            ValueError, ImportError, OSError: it cannot be served like this.
+        """
+        access = Access(
+            host=self.host,
+            vnc_port=self.vnc_port,
+            password=password,
+            view_only_password=view_only_password,
+            identity=self.identity,
+            private_network=self.private_network,
+        )
+        with opened(self.env_id, self.runtime, **access) as (runtime, display):
+            run(
+                runtime,
+                **access,
+                exit_with_stdin=exit_with_stdin,
+                rewarder_port=self.rewarder_port,
+                env_id=self.env_id,
+                seed=self.seed,
+                idle_timeout=self.idle_timeout,
+                on_ready=on_ready,
+                display=display,
+                novnc=self.novnc,
+                call=self.call,
+            )
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says how a remote is played and where it listens; passwords are each command line's own."""
+    """Add what says how a remote is played and where it listens; its `env_id` is the parser's own."""
     _add_network(parser.add_argument_group("network"))
     _add_environment(parser.add_argument_group("environment"))
     _add_display(parser.add_argument_group("X display of process.*, browser.*, desktop.* (TigerVNC)"))
 
 
-def runtime_options(options: argparse.Namespace) -> RuntimeOptions:
-    """Return what was said about the runtime."""
-    return RuntimeOptions(options.fps, options.observation, options.program, options.xvnc, options.runtime)
-
-
-def tls_identity(options: argparse.Namespace) -> Identity | None:
-    """Return what the remote shows over TLS; None: it has none.
+def serving(options: argparse.Namespace) -> Serving:
+    """Return what was said.
 
     Raises:
         ValueError: a certificate without a key, or a key without a certificate.
     """
-    certificate, key = options.tls_certificate, options.tls_key
-    if (certificate is None) != (key is None):
+    return Serving(
+        env_id=options.env_id,
+        runtime=RuntimeOptions(
+            options.fps, options.observation, options.program, options.xvnc, options.runtime
+        ),
+        host=options.host,
+        vnc_port=options.vnc_port,
+        rewarder_port=options.rewarder_port,
+        identity=_identity(options.tls_certificate, options.tls_key),
+        private_network=options.private_network,
+        novnc=options.novnc,
+        idle_timeout=options.idle_timeout,
+        seed=options.seed,
+        call=options.call,
+    )
+
+
+def _identity(certificate: Path | None, key: Path | None) -> Identity | None:
+    if certificate is not None and key is not None:
+        return Identity(certificate, key)
+    if certificate is not None or key is not None:
         raise ValueError("--tls-certificate and --tls-key make sense together only")
-    return None if certificate is None else Identity(certificate, key)
+    return None
 
 
 def _add_network(group: argparse._ArgumentGroup) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.logging import RichHandler
 
 from rewarder.option_types import count, host, port, positive
-from rewarder.serve_options import add_options, runtime_options, tls_identity
+from rewarder.serve_options import add_options, serving
 from universe_client import __version__
 from universe_client.agents import DEFAULT_KEYS, find_agent, import_from_here
 from universe_client.build import build
@@ -23,7 +23,7 @@ from universe_client.record import DEFAULT_ENCODINGS, RecordCommand, record_comm
 from universe_client.remotes.engine import EngineError
 from universe_client.remotes.images import IMAGES
 from universe_client.run import Until, run
-from universe_client.serve import ServeCommand, serve
+from universe_client.serve import serve
 from universe_client.vector_env import VectorEnv
 from universe_client.view import ViewCommand, view
 from vnc.capture import MAX_BYTES
@@ -232,25 +232,10 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
 def _serve(options: argparse.Namespace) -> int:
     import_from_here()  # what --runtime names
     try:
-        identity = tls_identity(options)
+        remote = serving(options)
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    return serve(
-        ServeCommand(
-            env_id=options.env_id,
-            host=options.host,
-            vnc_port=options.vnc_port,
-            rewarder_port=options.rewarder_port,
-            password_file=options.password_file,
-            seed=options.seed,
-            idle_timeout=options.idle_timeout,
-            novnc=options.novnc,
-            call=options.call,
-            runtime=runtime_options(options),
-            identity=identity,
-            private_network=options.private_network,
-        )
-    )
+    return serve(remote, options.password_file)
 
 
 def _add_view(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -86,11 +87,8 @@ def _program(name: str, package: str, purpose: str) -> Finding:
 def _docker() -> Finding:
     """Look for the daemon, and for our images on it."""
     try:
-        engine = Engine()
-        try:
+        with closing(Engine()) as engine:
             missing = [image.name for image in IMAGES if not engine.has_image(image.reference)]
-        finally:
-            engine.close()
     except (ConfigError, EngineError) as error:
         return Finding("docker", "not usable", f"only for docker:N remotes: {error}", lacking=True)
     advice = f"for docker:N remotes, at {engine.url}"

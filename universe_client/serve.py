@@ -6,92 +6,42 @@ import os
 import secrets
 import socket
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
+from rewarder.client import RewarderAddress
 from rewarder.runtime import Ports, RuntimeCrash
-from rewarder.runtime import run as run_runtime
-from rewarder.runtimes import RuntimeOptions, opened
+from rewarder.serve_options import Serving
 from rewarder.viewer import viewer_path
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import read_secret
+from universe_client.remotes.provider import RemoteAddress
 from universe_client.view import base_url
-from vnc.tls import Identity
+from vnc.session import VNCAddress
+from vnc.tls import TLS
 from vnc.vncauth import obfuscated
 
 _VNC_PASSWORD_LENGTH = 8
 _EVERYWHERE = ("0.0.0.0", "::")  # nothing listens here: what clients are told is a name
 
 
-@dataclass(frozen=True, slots=True)
-class ServeCommand:
-    """What is to be served, and where."""
+def serve(remote: Serving, password_file: Path | None) -> int:
+    """Serve until Ctrl-C; return the exit status.
 
-    env_id: str
-    host: str
-    vnc_port: int
-    rewarder_port: int
-    password_file: Path | None
-    seed: int | None
-    idle_timeout: float | None
-    novnc: Path | None
-    call: Sequence[str]
-    runtime: RuntimeOptions
-    identity: Identity | None
-    private_network: bool
-
-
-def serve(command: ServeCommand) -> int:
-    """Serve until Ctrl-C; return the exit status."""
+    Raises:
+        ConfigError: it cannot be served like this, or the password file cannot be used.
+    """
     with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
-        password = read_secret(command.password_file) if command.password_file else secrets.token_urlsafe(16)
+        password = read_secret(password_file) if password_file else secrets.token_urlsafe(16)
         files = _write_secrets(Path(directory), password)
         try:
-            _play(command, password, files)
+            remote.play(password, on_ready=lambda ports: _announce(remote, ports, password, files))
         except RuntimeCrash:
             return 1  # told where it happened
         except (ValueError, ImportError) as error:
             raise ConfigError(str(error)) from error
     return 0
-
-
-def _play(command: ServeCommand, password: str, files: tuple[Path, Path]) -> None:
-    with opened(
-        command.env_id,
-        command.runtime,
-        host=command.host,
-        vnc_port=command.vnc_port,
-        password=password,
-        identity=command.identity,
-        private_network=command.private_network,
-    ) as (runtime, display):
-        run_runtime(
-            runtime,
-            host=command.host,
-            vnc_port=command.vnc_port,
-            rewarder_port=command.rewarder_port,
-            password=password,
-            env_id=command.env_id,
-            seed=command.seed,
-            idle_timeout=command.idle_timeout,
-            on_ready=lambda ports: _announce(command, ports, password, files),
-            display=display,
-            novnc=command.novnc,
-            call=command.call,
-            identity=command.identity,
-            private_network=command.private_network,
-        )
-
-
-def _address(host: str, ports: Ports, password_file: Path, identity: Identity | None) -> str:
-    """Where agents connect to: over TLS with the certificate pinned, whoever signed it and for whatever name."""
-    remote = f"{f'[{host}]' if ':' in host else host}:{ports.vnc_port}+{ports.rewarder_port}"
-    if identity is None:
-        return f"vnc://{remote}?password_file={password_file}"
-    return f"vncs://{remote}?fingerprint={identity.fingerprint.hex()}&password_file={password_file}"
 
 
 def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
@@ -103,17 +53,22 @@ def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
     return text, viewer
 
 
-def _announce(command: ServeCommand, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
+def _announce(served: Serving, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
     text, viewer = files
-    host = socket.gethostname() if command.host in _EVERYWHERE else command.host
-    page = base_url(host, ports.rewarder_port, secure=command.identity is not None)
-    address = _address(host, ports, text, command.identity)
-    trusting = "" if command.identity is None else f"-X509CA {command.identity.certificate} "
-    shown = f"[{host}]" if ":" in host else host
+    # Over TLS with the certificate pinned, whoever signed it and for whatever name.
+    tls = None if served.identity is None else TLS(fingerprint=served.identity.fingerprint)
+    host = socket.gethostname() if served.host in _EVERYWHERE else served.host
+    rewarder = RewarderAddress(host, ports.rewarder_port, tls=tls)
+    remote = RemoteAddress(VNCAddress(host, ports.vnc_port, tls=tls), rewarder)
+    page = base_url(rewarder)
+    pinned = "" if tls is None or tls.fingerprint is None else f"fingerprint={tls.fingerprint.hex()}&"
+    address = f"vnc{'' if tls is None else 's'}://{remote}?{pinned}password_file={text}"
+    trusting = "" if served.identity is None else f"-X509CA {served.identity.certificate} "
+    shown = "::".join(str(remote.vnc).rsplit(":", 1))
     Console(soft_wrap=True, highlight=False).print(
-        f"[bold]{command.env_id}[/] runs; Ctrl-C ends it.\n"
+        f"[bold]{served.env_id}[/] runs; Ctrl-C ends it.\n"
         f"  an agent     universe-client run --remotes '{address}'\n"
-        f"  a viewer     vncviewer {trusting}-PasswordFile {viewer} {shown}::{ports.vnc_port}\n"
+        f"  a viewer     vncviewer {trusting}-PasswordFile {viewer} {shown}\n"
         f"  a browser    {page}{viewer_path(ports.tokens.watch, acting=False)}\n"
         f"               {page}{viewer_path(ports.tokens.act, acting=True)} [dim]has keyboard and mouse[/]\n"
         f"  its health   {page}/healthz\n"

@@ -77,13 +77,12 @@ def viewer_url(remote: RemoteAddress, *, acting: bool) -> str:
     if remote.rewarder is None:
         raise ConfigError("the address has no rewarder port, which serves the viewer: --native needs none")
     tokens = _tokens(remote.rewarder)
-    begin = base_url(remote.rewarder.host, remote.rewarder.port, secure=remote.rewarder.tls is not None)
-    return begin + viewer_path(tokens.act if acting else tokens.watch, acting=acting)
+    return base_url(remote.rewarder) + viewer_path(tokens.act if acting else tokens.watch, acting=acting)
 
 
-def base_url(host: str, port: int, *, secure: bool) -> str:
+def base_url(rewarder: RewarderAddress) -> str:
     """Return where the rewarder's pages begin."""
-    return f"http{'s' if secure else ''}://{f'[{host}]' if ':' in host else host}:{port}"
+    return f"http{'' if rewarder.tls is None else 's'}://{rewarder}"
 
 
 def _tokens(rewarder: RewarderAddress) -> _Tokens:

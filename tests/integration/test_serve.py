@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from tests.support import viewers
+from tests.support.serve_command import serve_command
 from universe_client import GymVectorEnv
 
 OPTIONS = ("--call", "gravity", "--observation", "--fps", "30")
@@ -34,21 +35,8 @@ class Served:
 
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
-    command = (sys.executable, "-m", "universe_client", "serve", "gym-core.CartPole-v1", *OPTIONS)
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdout=pipe)
-    assert process.stdout is not None
-    try:
-        async with asyncio.timeout(30):
-            said = ""
-            while "its password" not in said:
-                line = await process.stdout.readline()
-                assert line, said
-                said += line.decode()
+    async with serve_command("gym-core.CartPole-v1", *OPTIONS) as (_, said):
         yield understood(said)
-    finally:
-        process.terminate()
-        assert await asyncio.wait_for(process.wait(), 10) == 0
 
 
 def understood(said: str) -> Served:

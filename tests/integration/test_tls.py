@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -17,16 +17,17 @@ import pytest
 from tests.integration.processes import command_line, descendants
 from tests.support import viewers
 from tests.support.agent import is_done, one_step, until, until_running
-from tests.support.certificates import Authority, Identity
+from tests.support.certificates import Authority
 from tests.support.rfb import Peer
+from tests.support.serve_command import serve_command
 from tests.support.served import Counting
-from tests.support.vencrypt import Talk
+from tests.support.vencrypt import Talk, breaking_off
 from tests.support.xvnc import logo, secure_xvnc
 from universe_client.errors import AuthError
 from universe_client.loop import LoopThread
 from universe_client.remotes import RemoteAddress
 from universe_client.remotes.address import parse
-from vnc.tls import Identity as Shown
+from vnc.tls import Identity
 
 PASSWORD = "canary-5d1e"
 LAST = 20
@@ -36,8 +37,7 @@ LAST = 20
 def serve_over_tls(serve_runtime: Callable[..., RemoteAddress]) -> Callable[..., RemoteAddress]:
     """Serve a game with a password and TLS until the end of the test; the address says nothing of either."""
 
-    def begin(shown: Identity, **options: object) -> RemoteAddress:
-        identity = Shown(shown.certificate, shown.key)
+    def begin(identity: Identity, **options: object) -> RemoteAddress:
         return serve_runtime(Counting(LAST), password=PASSWORD, identity=identity, **options)
 
     return begin
@@ -72,22 +72,22 @@ def test_an_xvnc_without_rewards_is_watched_over_tls(open_env, far_side, tmp_pat
         assert until_running(env).observation["vision"].shape == (200, 320, 3)
 
 
-class xvnc:
-    """TigerVNC's server on a loop that runs beside the test."""
+@contextmanager
+def xvnc(loop: LoopThread, directory: Path, identity: Identity) -> Iterator[int]:
+    """TigerVNC's server on a loop that runs beside the test; its port."""
+    stack = AsyncExitStack()
 
-    def __init__(self, loop: LoopThread, directory: Path, identity: Identity) -> None:
-        self._loop, self._server = loop, self._serve(directory, identity)
+    async def start() -> int:
+        port, display = await stack.enter_async_context(
+            secure_xvnc(directory, identity, "X509Vnc", "pass wor")
+        )
+        await stack.enter_async_context(logo(display))
+        return port
 
-    @asynccontextmanager
-    async def _serve(self, directory: Path, identity: Identity) -> AsyncIterator[int]:
-        async with secure_xvnc(directory, identity, "X509Vnc", "pass wor") as (port, display), logo(display):
-            yield port
-
-    def __enter__(self) -> int:
-        return self._loop.run(self._server.__aenter__(), 30)
-
-    def __exit__(self, *error: object) -> None:
-        self._loop.run(self._server.__aexit__(None, None, None), 30)
+    try:
+        yield loop.run(start(), 30)
+    finally:
+        loop.run(stack.aclose(), 30)
 
 
 # -- rewarders that are not the one that was meant (F35): VNC is as it should be
@@ -97,16 +97,6 @@ def showing(identity: Identity) -> Talk:
     async def talk(peer: Peer) -> None:
         with suppress(OSError):
             await peer.writer.start_tls(identity.context())
-        await peer.idle()
-
-    return talk
-
-
-def saying(answer: bytes) -> Talk:
-    async def talk(peer: Peer) -> None:
-        await peer.read(5)
-        peer.write(answer)
-        peer.writer.write_eof()
         await peer.idle()
 
     return talk
@@ -123,8 +113,8 @@ def another_authority(authority: Authority, directory: Path) -> Talk:
         (lambda authority, path: another_authority(authority, path / "other"), "certificate is refused: .*"),
         (lambda authority, path: showing(authority.identity("elsewhere")), "is refused: .*'127.0.0.1'"),
         (lambda authority, path: showing(authority.identity("127.0.0.1", days=0)), "is refused: .*expired"),
-        (lambda authority, path: saying(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "is not TLS"),
-        (lambda authority, path: saying(b""), "TLS failed: the server closed the connection"),
+        (lambda authority, path: breaking_off(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "is not TLS"),
+        (lambda authority, path: breaking_off(b""), "TLS failed: the server closed the connection"),
     ],
     ids=["another authority", "another host", "expired", "no tls", "broken off"],
 )
@@ -148,38 +138,13 @@ def test_f35_a_rewarder_that_is_not_trusted_is_told_of_once_and_disturbs_nobody(
 # -- the command lines
 
 
-@asynccontextmanager
-async def command(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """`universe-client serve`, and what it said."""
-    line = (sys.executable, "-m", "universe_client", "serve", *arguments)
-    process = await asyncio.create_subprocess_exec(*line, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
-    try:
-        said = ""
-        async with asyncio.timeout(30):
-            while "its password" not in said:
-                line = await process.stdout.readline()
-                assert line, said
-                said += line.decode()
-        yield process, said
-    finally:
-        process.terminate()
-        assert await asyncio.wait_for(process.wait(), 10) == 0
-
-
 async def signed_by_itself(directory: Path) -> tuple[Path, Path]:
     """As docs/remotes.md has it made; certificate and key."""
     certificate, key = directory / "lab.pem", directory / "lab.key"
     await viewers.output(
         *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
-        *(
-            "-days",
-            "365",
-            "-subj",
-            "/CN=lab.example",
-            "-addext",
-            "subjectAltName=DNS:lab.example,IP:127.0.0.1",
-        ),
+        *("-days", "365", "-subj", "/CN=lab.example"),
+        *("-addext", "subjectAltName=DNS:lab.example,IP:127.0.0.1"),
         *("-keyout", str(key), "-out", str(certificate)),
     )
     return certificate, key
@@ -193,7 +158,7 @@ def first_line(path: str) -> str:
 async def test_what_serve_prints_can_be_pasted(tmp_path, env_id):
     certificate, key = await signed_by_itself(tmp_path)
     files = ("--tls-certificate", str(certificate), "--tls-key", str(key))
-    async with command(env_id, *files) as (process, said):
+    async with serve_command(env_id, *files) as (process, said):
         address = re.search(r"'(vncs://[^']+)'", said)[1]
         password = first_line(address.partition("password_file=")[2])
         by_authority = re.sub("fingerprint=[^&]+", f"ca_file={certificate}", address)

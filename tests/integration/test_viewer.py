@@ -18,7 +18,6 @@ from tests.support.viewer_page import CONNECTED, looks_like, next_picture, pictu
 from universe_client.remotes import EmbeddedProvider
 from universe_client.view import viewer_url
 from vnc.events import KeyEvent, PointerEvent
-from vnc.tls import Identity
 
 NEON = "builtin.NeonDrive-v0"
 
@@ -113,11 +112,10 @@ async def test_a_watching_page_cannot_type_into_a_terminal_but_an_acting_one_can
 
 async def test_over_tls_a_page_shows_an_xvnc(browser, identity, tmp_path):
     """https to the page, wss to the bridge, and from there VeNCrypt to Xvnc."""
-    shown = Identity(identity.certificate, identity.key)
     browser.call("Security.setIgnoreCertificateErrors", ignore=True)  # it does not know the test's authority
-    display = XDisplay(320, 200, password="canary-f", identity=shown)
+    display = XDisplay(320, 200, password="canary-f", identity=identity)
     with program.on_display("process.xlogo", ["xlogo", "-geometry", "320x200+0+0"], display, None) as runtime:
-        options = {"password": "canary-full", "display": display.port, "identity": shown}
+        options = {"password": "canary-full", "display": display.port, "identity": identity}
         async with served(runtime, **options) as (ports, _):
             base = f"https://127.0.0.1:{ports.rewarder_port}/viewer/"
             await asyncio.to_thread(browser.open, f"{base}#watch={ports.tokens.watch}")

@@ -18,6 +18,7 @@ from rewarder.server import ServerLimits
 from tests.rewarder.conftest import EPISODE, PASSWORD, Bench
 from tests.support.certificates import Authority
 from tests.support.rfb import Peer, listening
+from tests.support.vencrypt import breaking_off
 from vnc.tls import TLS
 
 HANDSHAKE, CHANGE, ALERT, APPLICATION = 22, 20, 21, 23
@@ -161,13 +162,7 @@ async def test_a_server_without_tls_is_refused_and_never_asked_in_the_clear(benc
 
 @pytest.mark.parametrize("answer", [b"", b"\x16\x03\x03", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
 async def test_a_server_that_breaks_tls_off_is_an_auth_error(answer):
-    async def talk(peer: Peer) -> None:
-        await peer.read(5)
-        peer.write(answer)
-        peer.writer.write_eof()
-        await peer.idle()
-
-    async with listening(talk) as port:
+    async with listening(breaking_off(answer)) as port:
         error = await why_not(port, TLS(insecure=True))
     assert type(error) is AuthError and "TLS failed: " in str(error)
 

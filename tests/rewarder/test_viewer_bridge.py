@@ -18,7 +18,7 @@ from vnc import portable
 from vnc.errors import AuthError
 from vnc.events import KeyEvent, PointerEvent
 from vnc.session import VNCAddress
-from vnc.tls import TLS, Identity
+from vnc.tls import TLS
 
 POINTER = struct.pack(">BBHH", 5, 1, 10, 5)
 PASSWORDS = {"password": "canary-full", "view_only_password": "canary-view"}
@@ -153,9 +153,8 @@ async def test_viewers_are_bounded(monkeypatch):
 @pytest.mark.parametrize("access", [{}, {"password": "canary-full"}, PASSWORDS], ids=["open", "one", "two"])
 async def test_over_tls_both_halves_of_the_way_are(access, authority, identity):
     context = TLS(ca_file=authority.certificate).context()
-    shown = Identity(identity.certificate, identity.key)
     async with (
-        served(Scripted(), identity=shown, **access) as (ports, _),
+        served(Scripted(), identity=identity, **access) as (ports, _),
         browser(ports, ports.tokens.watch, context) as watcher,
     ):
         assert await watcher.join() == (16, 8, "test.Scripted-v0")

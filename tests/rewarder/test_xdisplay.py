@@ -15,6 +15,7 @@ import pytest
 from rewarder.x11 import XClient
 from rewarder.xdisplay import DisplayError, XDisplay
 from tests.integration.processes import Obituary, command_line, descendants
+from tests.support.certificates import too_old
 from vnc.errors import AuthError
 from vnc.events import KeyEvent
 from vnc.portable import connect
@@ -75,9 +76,7 @@ def test_secrets_are_in_private_files_and_not_in_arguments(display):
 
 @pytest.mark.parametrize("password", ["s3cret-and-longer", None])
 async def test_with_an_identity_nobody_gets_in_without_tls(authority, identity, password):
-    with XDisplay(
-        64, 48, password=password, identity=Identity(identity.certificate, identity.key)
-    ) as display:
+    with XDisplay(64, 48, password=password, identity=identity) as display:
         where = VNCAddress("127.0.0.1", display.port, password)
         with pytest.raises(AuthError, match="the server asks for TLS, and none is configured"):
             await connect(where, on_change=lambda: None)
@@ -92,18 +91,13 @@ async def test_with_an_identity_nobody_gets_in_without_tls(authority, identity, 
 
 
 async def speak_tls_1_1(port):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    context.set_ciphers("ALL:@SECLEVEL=0")
-    with pytest.warns(DeprecationWarning):
-        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(b"RFB 003.008\n\x13\0\2")
     *_, count = await reader.readexactly(12 + 2 + 2 + 2)
     writer.write(await reader.readexactly(4 * count))
     assert await reader.readexactly(1) == b"\1"
     try:
-        await writer.start_tls(context, server_hostname="127.0.0.1")
+        await writer.start_tls(too_old(), server_hostname="127.0.0.1")
     finally:
         writer.transport.abort()
 

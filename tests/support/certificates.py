@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from vnc.tls import Identity
+
 DAY = datetime.timedelta(days=1)
-
-
 _SIGNS = x509.KeyUsage(
     digital_signature=False,
     content_commitment=False,
@@ -28,24 +27,6 @@ _SIGNS = x509.KeyUsage(
     encipher_only=False,
     decipher_only=False,
 )
-
-
-@dataclass(frozen=True)
-class Identity:
-    """A certificate and its key, as PEM files."""
-
-    certificate: Path
-    key: Path
-
-    @property
-    def fingerprint(self) -> bytes:
-        return x509.load_pem_x509_certificate(self.certificate.read_bytes()).fingerprint(hashes.SHA256())
-
-    def context(self) -> ssl.SSLContext:
-        """For a server that shows this certificate."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, self.key)
-        return context
 
 
 class Authority:
@@ -107,6 +88,16 @@ def _general(host: str) -> x509.GeneralName:
 
 def _pem(certificate: x509.Certificate) -> bytes:
     return certificate.public_bytes(serialization.Encoding.PEM)
+
+
+def too_old() -> ssl.SSLContext:
+    """For a client that has TLS 1.1 and nothing newer."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with pytest.warns(DeprecationWarning):
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    return context
 
 
 @pytest.fixture

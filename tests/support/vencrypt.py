@@ -50,3 +50,15 @@ def honest(context: ssl.SSLContext, sub_type: int, login: Talk, afterwards: Talk
         await afterwards(peer)
 
     return talk
+
+
+def breaking_off(answer: bytes) -> Talk:
+    """Where TLS should begin: hear how it begins, say `answer`, and nothing more."""
+
+    async def talk(peer: Peer) -> None:
+        await peer.read(5)
+        peer.write(answer)
+        peer.writer.write_eof()
+        await peer.idle()
+
+    return talk

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from tests.support.certificates import Identity
+from vnc.tls import Identity
 from vnc.vncauth import obfuscated
 
 

@@ -15,7 +15,6 @@ from universe_client.cli import main
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import parse
 from universe_client.view import viewer_url
-from vnc.tls import Identity
 from vnc.vncauth import obfuscated
 
 PASSWORD = "canary-2f9c"
@@ -77,8 +76,7 @@ async def test_a_wrong_password_is_said(tmp_path):
 @pytest.fixture
 async def over_tls(identity):
     """The ports of a remote, both with TLS."""
-    shown = Identity(identity.certificate, identity.key)
-    async with served(Scripted(), password=PASSWORD, identity=shown) as (ports, _):
+    async with served(Scripted(), password=PASSWORD, identity=identity) as (ports, _):
         yield ports
 
 

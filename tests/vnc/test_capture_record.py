@@ -35,7 +35,7 @@ from vnc.pixel_format import BGR233, RGBX
 from vnc.portable import connect
 from vnc.server import VNCServer
 from vnc.session import VNCAddress
-from vnc.tls import TLS, Identity
+from vnc.tls import TLS
 from vnc.vncauth import obfuscated
 
 path, server, xvnc = captures.path, captures.server, captures.xvnc  # fixtures
@@ -58,7 +58,7 @@ async def test_a_recorded_session_replays_to_the_same_pixels(server: PressedServ
 
 async def test_a_server_over_tls_is_recorded(path: Path, authority, identity) -> None:
     server = VNCServer(WIDTH, HEIGHT, password=PASSWORD)
-    await server.start(tls=Identity(identity.certificate, identity.key).context())
+    await server.start(tls=identity.context())
     server.present(picture(3))
     where = VNCAddress("127.0.0.1", server.port, PASSWORD, tls=TLS(ca_file=authority.certificate))
     await record(where, path, seconds=10, encodings=(0,), max_updates=1)

@@ -100,9 +100,16 @@ async def test_a_refresh_is_not_over_before_every_pixel_came(opened):
         assert (taken(session) == 3).all()
 
 
-@pytest.mark.parametrize("combine", [False, True], ids=["answers each request", "answers them together"])
-async def test_refreshes_against_a_server_that_draws_when_it_answers(opened, combine):
-    """The picture is a number that grows with every update; no refresh may be content with an older one."""
+@pytest.mark.parametrize(
+    ("combine", "sessions", "refreshes"),
+    [(False, 30, 2), (True, 1, 60)],
+    ids=["answers each request", "answers them together"],
+)
+async def test_refreshes_against_a_server_that_draws_when_it_answers(opened, combine, sessions, refreshes):
+    """The picture is a number that grows with every update; no refresh may be content with an older one.
+
+    Where each request is answered, every refresh leaves one more of them open: two can be relied on.
+    """
     value = 0
 
     async def talk(peer: Peer) -> None:
@@ -115,10 +122,9 @@ async def test_refreshes_against_a_server_that_draws_when_it_answers(opened, com
             peer.update(raw(value % 256))
             await peer.writer.drain()
 
-    # Where each request is answered, every refresh leaves one more of them open.
-    for _ in range(15):
+    for _ in range(sessions):
         async with opened.to(talk) as (session, changes):
-            for _ in range(2):
+            for _ in range(refreshes):
                 before = value
                 wanted = session.refresh()
                 await changes.until(lambda wanted=wanted: session.generation >= wanted)

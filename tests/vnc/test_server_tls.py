@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
@@ -13,9 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
 
 from tests.support import viewers
-from tests.support.certificates import Authority, Identity
+from tests.support.certificates import Authority, too_old
 from tests.support.sessions import taken
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent
@@ -23,8 +24,7 @@ from vnc.pixel_format import RGBX
 from vnc.server import ServerLimits, VNCServer
 from vnc.server_protocol import TLS_REQUIRED, BeginTLS, Established, ServerProtocol
 from vnc.session import Frame
-from vnc.tls import TLS
-from vnc.tls import Identity as Shown
+from vnc.tls import TLS, Identity
 from vnc.vncauth import Access, Passwords
 
 WIDTH, HEIGHT, PASSWORD = 320, 240, "neon42"
@@ -47,7 +47,7 @@ async def serve(identity: Identity) -> AsyncIterator[Serve]:
 
     async def start(**options: object) -> VNCServer:
         server = VNCServer(WIDTH, HEIGHT, **({"password": PASSWORD, "limits": QUICK} | options))
-        await server.start(tls=Shown(identity.certificate, identity.key).context())
+        await server.start(tls=identity.context())
         server.present(picture(0))
         started.append(server)
         return server
@@ -205,13 +205,8 @@ async def test_the_server_closes_while_clients_are_in_tls(serve, opened, authori
 async def test_tls_before_1_2_is_refused(serve, caplog):
     server = await serve()
     _, writer = await upgraded(server.port)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    context.set_ciphers("ALL:@SECLEVEL=0")
-    with pytest.warns(DeprecationWarning):
-        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
     with pytest.raises(OSError):
-        await writer.start_tls(context, server_hostname="127.0.0.1")
+        await writer.start_tls(too_old(), server_hostname="127.0.0.1")
     assert "UNSUPPORTED_PROTOCOL" in caplog.text
     writer.transport.abort()
 
@@ -264,16 +259,16 @@ def test_a_client_of_3_3_is_told_why():
 def test_a_key_that_others_can_read_is_refused(identity: Identity):
     identity.key.chmod(0o640)
     with pytest.raises(ValueError, match=f"chmod 600 {identity.key}"):
-        Shown(identity.certificate, identity.key).context()
+        identity.context()
 
 
 def test_files_that_are_no_identity_are_named(identity: Identity, authority: Authority, tmp_path: Path):
     missing, other = tmp_path / "missing.pem", authority.identity("other")
     for certificate, key in ((missing, identity.key), (identity.certificate, missing)):
         with pytest.raises(ValueError, match=str(missing)):
-            Shown(certificate, key).context()
+            Identity(certificate, key).context()
     with pytest.raises(ValueError, match=r"(?i)key values mismatch"):
-        Shown(identity.certificate, other.key).context()
+        Identity(identity.certificate, other.key).context()
 
 
 def test_the_fingerprint_is_that_of_the_first_certificate_of_a_chain(
@@ -281,4 +276,5 @@ def test_the_fingerprint_is_that_of_the_first_certificate_of_a_chain(
 ):
     chain = identity.certificate.with_name("chain.pem")
     chain.write_text(f"words\n{identity.certificate.read_text()}{authority.certificate.read_text()}")
-    assert Shown(chain, identity.key).fingerprint == identity.fingerprint
+    first = x509.load_pem_x509_certificate(identity.certificate.read_bytes())
+    assert Identity(chain, identity.key).fingerprint == first.fingerprint(hashes.SHA256())

@@ -13,7 +13,7 @@ import pytest
 from tests.support.certificates import Authority
 from tests.support.rfb import Peer
 from tests.support.sessions import taken
-from tests.support.vencrypt import X509_NONE, X509_PLAIN, agree
+from tests.support.vencrypt import X509_NONE, X509_PLAIN, agree, breaking_off
 from tests.support.xvnc import logo, secure_xvnc
 from vnc.errors import AuthError, ConnectError, ProtocolError
 from vnc.session import Timeouts, VNCAddress
@@ -207,9 +207,7 @@ async def test_a_server_that_breaks_tls_off_is_an_auth_error(opened, answer):
     async def talk(peer: Peer) -> None:
         await agree(peer, X509_NONE)
         peer.write(b"\x01")
-        await peer.read(5)
-        peer.write(answer)
-        peer.writer.write_eof()
+        await breaking_off(answer)(peer)
 
     error = await opened.refused_by(talk, tls=TLS())
     assert type(error) is AuthError

@@ -1,0 +1,27 @@
+"""`universe-client serve`, in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+
+@asynccontextmanager
+async def serve_command(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
+    """The process, and what it said; it is asked to end, and ends well."""
+    command = (sys.executable, "-m", "universe_client", "serve", *arguments)
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        said = ""
+        async with asyncio.timeout(30):
+            while "its password" not in said:
+                line = await process.stdout.readline()
+                assert line, said
+                said += line.decode()
+        yield process, said
+    finally:
+        process.terminate()
+        assert await asyncio.wait_for(process.wait(), 10) == 0
