@@ -55,15 +55,16 @@ def _write_secrets(directory: Path, password: str) -> tuple[Path, Path]:
 
 def _announce(served: Serving, ports: Ports, password: str, files: tuple[Path, Path]) -> None:
     text, viewer = files
-    # Over TLS with the certificate pinned, whoever signed it and for whatever name.
-    tls = None if served.identity is None else TLS(fingerprint=served.identity.fingerprint)
+    tls, scheme, pinned, trusting = None, "vnc", "", ""
+    if (identity := served.identity) is not None:
+        # Agents pin the certificate, whoever signed it and for whatever name.
+        tls, scheme = TLS(fingerprint=identity.fingerprint), "vncs"
+        pinned, trusting = f"fingerprint={identity.fingerprint.hex()}&", f"-X509CA {identity.certificate} "
     host = socket.gethostname() if served.host in _EVERYWHERE else served.host
     rewarder = RewarderAddress(host, ports.rewarder_port, tls=tls)
     remote = RemoteAddress(VNCAddress(host, ports.vnc_port, tls=tls), rewarder)
     page = base_url(rewarder)
-    pinned = "" if tls is None or tls.fingerprint is None else f"fingerprint={tls.fingerprint.hex()}&"
-    address = f"vnc{'' if tls is None else 's'}://{remote}?{pinned}password_file={text}"
-    trusting = "" if served.identity is None else f"-X509CA {served.identity.certificate} "
+    address = f"{scheme}://{remote}?{pinned}password_file={text}"
     shown = "::".join(str(remote.vnc).rsplit(":", 1))
     Console(soft_wrap=True, highlight=False).print(
         f"[bold]{served.env_id}[/] runs; Ctrl-C ends it.\n"
