@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.agent import one_step, until, wait_until
+from tests.support.agent import one_step, until, until_running, wait_until
 from tests.support.remote import by_hand
 from vnc.events import KeyEvent
 
@@ -27,15 +27,19 @@ def test_nothing_sent_is_nothing_masked_and_no_reaction(scripted, open_env):
     assert info["mask.masked.observation"] is True
 
 
-def test_an_episode_cut_from_this_side_is_told_once(scripted, playing):
-    remote = scripted()
-    env = playing(remote)
+def test_an_episode_cut_from_this_side_is_told_once(scripted, open_env):
+    remote = scripted(on_reset=by_hand)
+    env = open_env(remote)
+    env.reset()
+    remote.answer(remote.next_reset())
+    until_running(env)
     remote.reward(2.0)
     wait_until(lambda: env.remotes[0].link.buffer._current.count == 1)
     env.truncate(0, "bored")
     step = one_step(env)
     assert (step.reward, step.done, step.info["end_reason"]) == (2.0, True, "bored")
     assert step.observation is None
+    remote.answer(remote.next_reset())
     after = until(env, lambda step: step.observation is not None)
     assert not any(step.done for step in after)
     assert after[-1].pixel == 2
