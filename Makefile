@@ -6,7 +6,7 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust lint lint-rust bench learn system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust faults lint lint-rust bench learn system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -21,7 +21,16 @@ test-portable: .venv/.dev system
 # Needs a Docker daemon and docker compose; .ci/docker provides them, and the image to build on.
 test-docker: .venv/.dev system
 	$(BIN)/universe-client build
-	$(BIN)/python -m pytest -m docker tests/docker
+	$(BIN)/python -m pytest -m docker tests/docker tests/faults
+
+# The fault table of docs/reliability.md; the rows that need Docker too where a daemon answers.
+faults: .venv/.dev system
+	@if $(BIN)/python -c 'from universe_client.remotes.engine import Engine; Engine().close()' 2>/dev/null; then \
+	    $(BIN)/universe-client build && \
+	    $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults --every-row -m 'docker or not docker'; \
+	else \
+	    $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults --every-row; \
+	fi
 
 test-rllib: .venv-rllib/.done system
 	$(RLLIB) -m pytest tests/rllib

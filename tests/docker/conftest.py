@@ -29,18 +29,6 @@ with universe_client.VectorEnv({CARTPOLE!r}, "docker:2") as env:
 """
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "docker: needs a Docker daemon and our images")
-
-
-def pytest_collection_modifyitems(config, items):
-    if "docker" in config.option.markexpr:
-        return
-    chosen = [item for item in items if item.get_closest_marker("docker") is None]
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = chosen
-
-
 @pytest.fixture(scope="session")
 def engine():
     """Our own shell around the daemon; without a daemon every test fails. What a killed run has left goes first."""

@@ -28,6 +28,7 @@ print(*(child.process.pid for child in env.provider._children.values()), flush=T
 """
 
 
+@pytest.mark.fault("F31", "agent slower than fps, agent pauses 60 s")
 def test_f31_an_agent_that_pauses_loses_nothing_but_old_frames(scripted, playing):
     remote = scripted()
     env = playing(remote)
@@ -121,6 +122,7 @@ def test_ancestor_vnc_env_passwords_in_logs(scripted, open_env, playing, caplog,
 # -- the end (F32)
 
 
+@pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
 def test_f32_close_leaves_no_thread_and_no_connection(scripted, playing):
     remote = scripted()
     before = set(threading.enumerate())
@@ -132,6 +134,7 @@ def test_f32_close_leaves_no_thread_and_no_connection(scripted, playing):
     wait_until(lambda: remote.rewarder.controllers == 0)
 
 
+@pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
 def test_f32_an_environment_that_is_forgotten_closes_itself(scripted):
     remote = scripted()
     before = set(threading.enumerate())
@@ -144,6 +147,7 @@ def test_f32_an_environment_that_is_forgotten_closes_itself(scripted):
     wait_until(lambda: remote.vnc.clients == 0)
 
 
+@pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
 def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted):
     remote = scripted()
     with pytest.raises(ZeroDivisionError), VectorEnv(None, AddressProvider([remote.address])) as env:
@@ -154,6 +158,7 @@ def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted):
     wait_until(lambda: remote.vnc.clients == 0)
 
 
+@pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing):
     env = playing(scripted())
@@ -175,6 +180,7 @@ def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing):
     assert one_step(env).observation is not None, "the child closed the parent's connections"
 
 
+@pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
 @pytest.mark.parametrize(
     "end",
     ["pass", "raise RuntimeError('agent')", "import os; os.kill(os.getpid(), 2)", "import os; os.kill(os.getpid(), 9)"],

@@ -17,6 +17,7 @@ from vnc.session import Limits
 ONE_SCREEN = 24 * 16 * 4
 
 
+@pytest.mark.fault("F3", "VNC server SIGKILL")
 def test_f3_a_killed_vnc_server_cuts_the_slot_once_and_it_comes_back(scripted, playing):
     one, other = scripted(), scripted()
     env = playing(one, other)
@@ -38,6 +39,7 @@ def test_f3_a_killed_vnc_server_cuts_the_slot_once_and_it_comes_back(scripted, p
     assert all(step.observation_n[1] is not None for step in after)
 
 
+@pytest.mark.fault("F4", "rewarder SIGSTOP / SIGKILL")
 def test_f4_error_and_truncation_are_told_by_one_step(scripted, open_env):
     remote = scripted()
     env = open_env(remote)
@@ -58,6 +60,7 @@ def test_f4_error_and_truncation_are_told_by_one_step(scripted, open_env):
         restart()
 
 
+@pytest.mark.fault("F5", "both die at once")
 def test_f5_both_die_at_once_and_it_is_told_once(scripted, playing, caplog):
     remote = scripted()
     env = playing(remote, backoff=(5.0, 5.0))
@@ -70,6 +73,7 @@ def test_f5_both_die_at_once_and_it_is_told_once(scripted, playing, caplog):
     assert not [record for record in caplog.records if "never retrieved" in record.getMessage()]
 
 
+@pytest.mark.fault("F6", "half-open TCP")
 def test_f6_a_stalled_connection_is_lost_after_the_probe_deadline(scripted, playing, proxied):
     proxy, address = proxied(scripted())
     env = playing(address, timeouts=replace(QUICK, probe_interval=0.2, probe_deadline=0.3))
@@ -80,6 +84,7 @@ def test_f6_a_stalled_connection_is_lost_after_the_probe_deadline(scripted, play
     until_running(env)
 
 
+@pytest.mark.fault("F2", "SIGCONT within deadline")
 def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied):
     remote = scripted()
     proxy, address = proxied(remote)
@@ -93,6 +98,7 @@ def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied):
     assert proxy.accepted == 1
 
 
+@pytest.mark.fault("F7", "RST")
 @pytest.mark.parametrize("channel", ["vnc", "rewarder"])
 def test_f7_a_reset_connection_is_lost_at_once(scripted, playing, proxied, channel):
     proxy, address = proxied(scripted(), channel)
@@ -105,6 +111,7 @@ def test_f7_a_reset_connection_is_lost_at_once(scripted, playing, proxied, chann
     until_running(env)
 
 
+@pytest.mark.fault("F7", "RST")
 def test_f7_a_half_closed_connection_is_lost(scripted, playing, proxied):
     proxy, address = proxied(scripted())
     env = playing(address)
@@ -124,6 +131,7 @@ def test_a_connection_cut_anywhere_is_made_again(scripted, open_env, proxied, cu
     assert proxy.accepted >= 2
 
 
+@pytest.mark.fault("F11", "byte-at-a-time and giant reads")
 def test_f11_latency_and_small_pieces_change_nothing(scripted, open_env, proxied):
     remote = scripted()
     _, address = proxied(remote, split=40, latency=0.0002)
@@ -135,6 +143,7 @@ def test_f11_latency_and_small_pieces_change_nothing(scripted, open_env, proxied
     assert until_running(env).pixel == 2
 
 
+@pytest.mark.fault("F29", "peer never reads our bytes")
 def test_f29_a_remote_that_does_not_read_is_lost_and_step_never_waits(scripted, playing, proxied):
     remote = scripted(has_rewarder=False)
     proxy, address = proxied(remote)

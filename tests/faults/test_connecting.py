@@ -40,6 +40,7 @@ def unreachable(count: int) -> Iterator[list[RemoteAddress]]:
         yield addresses
 
 
+@pytest.mark.fault("F8", "connect refused / host black hole")
 def test_f8_reset_of_sixteen_unreachable_remotes_returns_at_once_and_step_goes_on(open_env):
     """U3."""
     with unreachable(16) as addresses:
@@ -67,6 +68,7 @@ def test_f8_reset_of_sixteen_unreachable_remotes_returns_at_once_and_step_goes_o
         assert time.perf_counter() - began < 5, "close waited for connections that do not come about"
 
 
+@pytest.mark.fault("F8", "connect refused / host black hole")
 def test_f8_a_refused_connection_is_tried_again_and_told_once_per_attempt(scripted, open_env):
     remote = scripted()
     remote.stop()
@@ -82,6 +84,7 @@ def test_f8_a_refused_connection_is_tried_again_and_told_once_per_attempt(script
     until_running(env)
 
 
+@pytest.mark.fault("F8", "connect refused / host black hole")
 def test_f8_a_black_hole_is_a_connect_timeout(open_env):
     with unreachable(2) as addresses:
         env = open_env(addresses[1], timeouts=replace(QUICK, connect=0.3))
@@ -89,6 +92,7 @@ def test_f8_a_black_hole_is_a_connect_timeout(open_env):
         assert re.search(r"no connection within 0\.(3|2\d*) s", until(env, failed)[-1].info["error"])
 
 
+@pytest.mark.fault("F9", "slow-loris handshake")
 def test_f9_a_dripping_handshake_has_one_deadline(evil, open_env):
     address, _ = evil(lambda peer: peer.drip(b"RFB 003.008\n", 5))
     env = open_env(address, timeouts=replace(QUICK, handshake=0.5))
@@ -99,6 +103,7 @@ def test_f9_a_dripping_handshake_has_one_deadline(evil, open_env):
     assert time.monotonic() - began > 0.4
 
 
+@pytest.mark.fault("F12", "garbage first bytes; HTTP or TLS banner on the VNC port")
 @pytest.mark.parametrize("banner", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\x00\x02\x02\x28" * 4])
 def test_f12_no_rfb_server_is_not_stormed_with_retries(evil, open_env, banner):
     async def greet(peer: Peer) -> None:
@@ -117,6 +122,7 @@ def test_f12_no_rfb_server_is_not_stormed_with_retries(evil, open_env, banner):
     assert len(attempts) == 1
 
 
+@pytest.mark.fault("F16", "wrong password")
 @pytest.mark.parametrize("channel", ["vnc", "rewarder"])
 def test_f16_a_wrong_password_is_tried_once(scripted, open_env, channel):
     address = scripted(password="right").address
@@ -131,6 +137,7 @@ def test_f16_a_wrong_password_is_tried_once(scripted, open_env, channel):
     assert one_step(env).info["env_status.reason"] == "closed"
 
 
+@pytest.mark.fault("F17", "blacklist")
 def test_f17_a_blacklist_is_not_hammered(evil, open_env):
     """Measured on TigerVNC: `RFB 003.003`, security type 0, these words."""
 

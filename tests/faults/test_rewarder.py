@@ -19,6 +19,7 @@ from universe_client.remotes.address import AddressProvider
 # -- the connection
 
 
+@pytest.mark.fault("F4", "rewarder SIGSTOP / SIGKILL")
 def test_f4_a_killed_rewarder_cuts_the_episode_and_keeps_its_reward(scripted, playing):
     remote = scripted()
     env = playing(remote)
@@ -34,6 +35,7 @@ def test_f4_a_killed_rewarder_cuts_the_episode_and_keeps_its_reward(scripted, pl
     until_running(env)
 
 
+@pytest.mark.fault("F4", "rewarder SIGSTOP / SIGKILL")
 def test_f4_a_stalled_rewarder_is_lost_after_its_ping_timeout(scripted, playing, proxied):
     remote = scripted()
     proxy, address = proxied(remote, "rewarder")
@@ -46,6 +48,7 @@ def test_f4_a_stalled_rewarder_is_lost_after_its_ping_timeout(scripted, playing,
     until_running(env)
 
 
+@pytest.mark.fault("F20", "WebSocket close codes")
 @pytest.mark.parametrize(
     ("code", "kind"),
     [(1000, PeerLost), (1001, PeerLost), (1011, PeerLost), (1012, PeerLost), (1013, PeerLost), (4408, PeerLost),
@@ -64,6 +67,7 @@ def test_f20_close_codes_become_errors(scripted, playing, code, kind):
 # -- messages
 
 
+@pytest.mark.fault("F22", "duplicate message")
 def test_f22_a_message_that_comes_twice_is_counted_once(scripted, playing):
     remote = scripted()
     env = playing(remote)
@@ -81,6 +85,7 @@ def test_f22_a_message_that_comes_twice_is_counted_once(scripted, playing):
     assert sum(step.info["stats.reward.duplicate"] for step in seen) == 1
 
 
+@pytest.mark.fault("F23", "late / out-of-order episode ids")
 def test_f23_episode_ids_out_of_order(scripted, open_env):
     """5, 4, 5, 7, 6: 4 does not end 5, 7 ends 5 as truncated, 6 is stale."""
     remote = scripted(on_reset=by_hand)
@@ -122,6 +127,9 @@ def test_f23_episode_ids_out_of_order(scripted, open_env):
     assert until_running(env).pixel == 7
 
 
+@pytest.mark.fault(
+    "F24", "describe(running) before reset reply, reward before describe, unknown method, unknown field"
+)
 def test_f24_reward_before_describe_and_unknown_methods_are_tolerated(scripted, open_env, caplog):
     remote = scripted(on_reset=by_hand)
     env = open_env(remote)
@@ -159,6 +167,7 @@ class Replacing(AddressProvider):
         self.discarded += 1
 
 
+@pytest.mark.fault("F30", "reset never completes")
 def test_f30_a_reset_that_does_not_end_is_reported_and_the_remote_replaced(scripted, open_env):
     remote = scripted(on_reset=by_hand)
     provider = Replacing([remote.address])
@@ -176,6 +185,7 @@ def test_f30_a_reset_that_does_not_end_is_reported_and_the_remote_replaced(scrip
     until_running(env)
 
 
+@pytest.mark.fault("F30", "reset never completes")
 def test_f30_the_deadline_holds_for_an_autoreset_too(scripted, open_env):
     remote = scripted()
     env = open_env(remote, reset_timeout=0.3)
