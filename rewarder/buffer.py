@@ -8,6 +8,8 @@ The rules:
 - An episode ends once: by the rewarder's done, by a newer id ("superseded"), by the agent ("time_limit" and
   the like), by the end of the connection ("lost"), or by a reset nobody masked for ("reset"). An announced
   episode that never ran and never carried a reward does not end: it is forgotten.
+- A connection writes through its `Feed`. `disconnected` closes it in the same step in which it ends the episode,
+  so that a connection which is still read cannot begin the episode again, and end it a second time.
 - Ended episodes wait in `_ready` for the next pop, which delivers them all as one done. While a reset is
   awaited they wait in `_held`; its reply drops those older than the reply's episode and frees the rest.
 """
@@ -28,76 +30,62 @@ DETAILED_EPISODES = 2
 """Ended episodes that keep their info and text: one pop delivers the first one's only."""
 
 
-class RewardBuffer:
-    """Everything one remote's rewarder said since the agent last looked. Any thread may call any method.
+class Feed:
+    """What one connection writes into a `RewardBuffer`, from `RewardBuffer.connect` to `disconnected`.
 
-    It outlives connections: the I/O side writes, the agent's side resets, ends and pops.
+    Nothing that is written later has an effect: when one channel of a remote is lost, the other may still be read for
+    a while, and what it brings then belongs to no episode. Any thread may call any method.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._newest: EpisodeId | None = None
-        self._current: Episode | None = None
-        self._ready: list[Episode] = []
-        self._held: list[Episode] = []
-        self._masked = False
-        self._awaited: int | None = None
-        self._env_id: str | None = None
-        self._fps: float | None = None
+    def __init__(self, buffer: RewardBuffer) -> None:
+        self._buffer = buffer
         self._recent: deque[int] = deque()
         self._recent_set: set[int] = set()
-        self._stale = self._duplicate = self._dropped = 0
 
-    # The I/O side
-
-    def connected(self) -> None:
-        """A new connection: ids of the old one mean nothing any more; a mask stays until a reset reply."""
-        self.disconnected("lost")
-
-    def disconnected(self, reason: str = "lost") -> None:
-        """The connection is over: an episode the agent is in ends as truncated, its rewards are kept."""
-        with self._lock:
-            if not self._masked:
-                self._end(reason)
-            self._current = self._newest = self._awaited = None
-            self._held.clear()
-            self._recent.clear()
-            self._recent_set.clear()
+    @property
+    def is_open(self) -> bool:
+        """Whether the buffer takes what this connection writes."""
+        return self._buffer.feed is self
 
     def reset_sent(self, message_id: int) -> None:
         """`message_id` is now the one reset whose reply unmasks."""
-        with self._lock:
-            current = self._current
-            if current is not None and not self._masked:
+        buffer = self._buffer
+        with buffer._lock:
+            if not self.is_open:
+                return
+            current = buffer._current
+            if current is not None and not buffer._masked:
                 if current.seen:
-                    self._end("reset")
+                    buffer._end("reset")
                 else:
                     current.clear()
-            self._masked = True
-            self._awaited = message_id
+            buffer._masked = True
+            buffer._awaited = message_id
 
     def reset_replied(self, parent_message_id: int | None, episode_id: EpisodeId | None) -> bool:
         """Unmask when this answers the awaited reset; return whether it did."""
-        with self._lock:
-            if self._awaited is None or parent_message_id != self._awaited:
+        buffer = self._buffer
+        with buffer._lock:
+            if not self.is_open or buffer._awaited is None or parent_message_id != buffer._awaited:
                 return False
-            self._awaited = None
-            self._masked = False
-            first = self._newest if episode_id is None else episode_id
+            buffer._awaited = None
+            buffer._masked = False
+            first = buffer._newest if episode_id is None else episode_id
             if first is not None:
-                self._ready += [episode for episode in self._held if episode.id >= first]
-                if self._newest is None or self._newest < first:
-                    self._newest, self._current = first, Episode(first)
-            self._held.clear()
+                buffer._ready += [episode for episode in buffer._held if episode.id >= first]
+                if buffer._newest is None or buffer._newest < first:
+                    buffer._newest, buffer._current = first, Episode(first)
+            buffer._held.clear()
             return True
 
     def is_duplicate(self, message_id: int | None) -> bool:
         """Whether this id was seen lately on this connection; counts it if so. None never is."""
         if message_id is None:
             return False
-        with self._lock:
+        buffer = self._buffer
+        with buffer._lock:
             if message_id in self._recent_set:
-                self._duplicate += 1
+                buffer._duplicate += 1
                 return True
             self._recent.append(message_id)
             self._recent_set.add(message_id)
@@ -109,14 +97,15 @@ class RewardBuffer:
         self, episode_id: EpisodeId, env_id: str | None, env_state: str | None, fps: float | None
     ) -> None:
         """The rewarder told an episode's state."""
-        with self._lock:
+        buffer = self._buffer
+        with buffer._lock:
             episode = self._accept(episode_id)
             if episode is None:
                 return
             episode.env_state = env_state
             episode.started = episode.started or env_state == RUNNING
-            self._env_id = env_id if env_id is not None else self._env_id
-            self._fps = fps if fps is not None else self._fps
+            buffer._env_id = env_id if env_id is not None else buffer._env_id
+            buffer._fps = fps if fps is not None else buffer._fps
 
     def reward(
         self,
@@ -129,7 +118,8 @@ class RewardBuffer:
         size: int = 0,
     ) -> None:
         """Add a reward; `size` is the message's length on the wire, which bounds the info held."""
-        with self._lock:
+        buffer = self._buffer
+        with buffer._lock:
             episode = self._accept(episode_id)
             if episode is None:
                 return
@@ -138,24 +128,83 @@ class RewardBuffer:
             episode.count += 1
             episode.sent_at, episode.received_at = sent_at, received_at
             if info and not episode.add_info(info, size):
-                self._dropped += 1
+                buffer._dropped += 1
             if done:
                 truncated = bool(info and (info.get("TimeLimit.truncated") or info.get("truncated")))
-                self._end("truncated" if truncated else "terminated", terminated=not truncated)
+                buffer._end("truncated" if truncated else "terminated", terminated=not truncated)
 
     def text(self, episode_id: EpisodeId, text: Any, size: int = 0) -> None:
         """Append to the episode's text."""
-        with self._lock:
+        buffer = self._buffer
+        with buffer._lock:
             episode = self._accept(episode_id)
             if episode is not None and not episode.add_text(text, size):
-                self._dropped += 1
+                buffer._dropped += 1
 
     def observation(self, episode_id: EpisodeId, value: Any) -> None:
         """Set the episode's generic observation; the last one wins."""
-        with self._lock:
+        buffer = self._buffer
+        with buffer._lock:
             episode = self._accept(episode_id)
             if episode is not None:
                 episode.observation = value
+
+    def _accept(self, episode_id: EpisodeId) -> Episode | None:
+        """The episode this id may still change; None when it is stale, which is counted, or the connection is over."""
+        if not self.is_open:
+            return None
+        buffer = self._buffer
+        newest, current = buffer._newest, buffer._current
+        if newest is None or newest < episode_id:
+            buffer._end("superseded")
+            buffer._newest = episode_id
+            buffer._current = current = Episode(episode_id)
+        elif current is None or current.id != episode_id:
+            buffer._stale += 1
+            return None
+        return current
+
+
+class RewardBuffer:
+    """Everything that one remote's rewarder sent since the agent last looked. Any thread may call any method.
+
+    It outlives connections: each writes through a `Feed` of its own; the agent's side resets, ends and pops.
+
+    Attributes:
+        feed: of the connection that is open now; None while there is none.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: EpisodeId | None = None
+        self._current: Episode | None = None
+        self._ready: list[Episode] = []
+        self._held: list[Episode] = []
+        self._masked = False
+        self._awaited: int | None = None
+        self._env_id: str | None = None
+        self._fps: float | None = None
+        self.feed: Feed | None = None
+        self._stale = self._duplicate = self._dropped = 0
+
+    # The I/O side
+
+    def connect(self) -> Feed:
+        """Begin a new connection: the old one is over, and its ids mean nothing; a mask stays until a reset reply."""
+        self.disconnected("lost")
+        feed = Feed(self)
+        with self._lock:
+            self.feed = feed
+        return feed
+
+    def disconnected(self, reason: str = "lost") -> None:
+        """End the connection: an episode that the agent is in ends as truncated, with what it has brought by now."""
+        with self._lock:
+            self.feed = None
+            if not self._masked:
+                self._end(reason)
+            self._current = self._newest = self._awaited = None
+            self._held.clear()
 
     # The agent's side
 
@@ -209,18 +258,6 @@ class RewardBuffer:
         if self._masked or current is None or current.env_state != RUNNING:
             return None
         return current.id
-
-    def _accept(self, episode_id: EpisodeId) -> Episode | None:
-        """The episode this id may still change; None, and counted, when it is stale."""
-        newest, current = self._newest, self._current
-        if newest is None or newest < episode_id:
-            self._end("superseded")
-            self._newest = episode_id
-            self._current = current = Episode(episode_id)
-        elif current is None or current.id != episode_id:
-            self._stale += 1
-            return None
-        return current
 
     def _end(self, reason: str, *, terminated: bool = False) -> None:
         episode, self._current = self._current, None

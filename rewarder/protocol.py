@@ -91,17 +91,16 @@ class ClientSession(_Session):
         self.closing: str | None = None
         self.observation_space: ObservationSpace | None = None
         self.reset_error: ResetRejected | None = None
-        self._buffer = buffer
+        self._feed = buffer.connect()
         self._pings: OrderedDict[int, float] = OrderedDict()
         self._reset_id: int | None = None
-        buffer.connected()
 
     def reset(self, env_id: str | None, seed: int | None, fps: float | None, wall: float) -> int:
         """Ask for a reset; only the answer to the latest one counts."""
         self.reset_error = None
         # "0" is what the original client always sent: the server alone decides about episodes.
         self._reset_id = self._send(Reset(env_id, seed, fps), wall, episode_id=EpisodeId((0,)))
-        self._buffer.reset_sent(self._reset_id)
+        self._feed.reset_sent(self._reset_id)
         return self._reset_id
 
     def step(self, events: Sequence[Sequence[object]], wall: float) -> int:
@@ -126,13 +125,13 @@ class ClientSession(_Session):
         """Take one frame.
 
         Returns:
-            The message, already acted upon; None if it was one seen before.
+            The message, already acted upon; None if it was seen before, or if the buffer has ended this connection.
 
         Raises:
             ProtocolError: the connection has to be closed with the error's code.
         """
         envelope = decode(data)
-        if self._buffer.is_duplicate(envelope.headers.message_id):
+        if not self._feed.is_open or self._feed.is_duplicate(envelope.headers.message_id):
             return None
         message = envelope.message
         if isinstance(message, (Reward, Describe, Text, Observation)):
@@ -152,19 +151,19 @@ class ClientSession(_Session):
         return envelope
 
     def _receive_episode(self, envelope: Envelope, now: float) -> None:
-        headers, message, buffer = envelope.headers, envelope.message, self._buffer
+        headers, message, feed = envelope.headers, envelope.message, self._feed
         episode_id = headers.episode_id
         if episode_id is None:
             self._note(f"{message.method} without an episode_id")
         elif isinstance(message, Reward):
             reward, done = message.reward or 0.0, message.done or False
-            buffer.reward(episode_id, reward, done, message.info, headers.sent_at, now, envelope.size)
+            feed.reward(episode_id, reward, done, message.info, headers.sent_at, now, envelope.size)
         elif isinstance(message, Describe):
-            buffer.describe(episode_id, message.env_id, message.env_state, message.fps)
+            feed.describe(episode_id, message.env_id, message.env_state, message.fps)
         elif isinstance(message, Text):
-            buffer.text(episode_id, message.text, envelope.size)
+            feed.text(episode_id, message.text, envelope.size)
         elif isinstance(message, Observation):
-            buffer.observation(episode_id, message.observation)
+            feed.observation(episode_id, message.observation)
 
     def _receive_pong(self, headers: Headers, now: float, wall: float) -> None:
         parent = headers.parent_message_id
@@ -175,7 +174,7 @@ class ClientSession(_Session):
             self.clock.add(sent, now, headers.sent_at, wall)
 
     def _receive_reset(self, headers: Headers) -> None:
-        if not self._buffer.reset_replied(headers.parent_message_id, headers.episode_id):
+        if not self._feed.reset_replied(headers.parent_message_id, headers.episode_id):
             logger.debug("%s: a reply to reset %s, not the latest", self.label, headers.parent_message_id)
 
     def _receive_error(self, headers: Headers, reason: str) -> None:

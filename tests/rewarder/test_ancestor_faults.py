@@ -28,9 +28,10 @@ def eid(number: int | str) -> EpisodeId:
 def test_reward_buffer_late_message_of_an_older_episode_does_not_end_the_current_one():
     """`push('5')`, late `push('4')`, `pop()` was (1.0, True), and the agent was blind afterwards."""
     buffer = RewardBuffer()
-    buffer.describe(eid(5), "a", "running", 60)
-    buffer.reward(eid(5), 1.0, False)
-    buffer.reward(eid(4), 9.0, False)
+    buffer.connect()
+    buffer.feed.describe(eid(5), "a", "running", 60)
+    buffer.feed.reward(eid(5), 1.0, False)
+    buffer.feed.reward(eid(4), 9.0, False)
     popped = buffer.pop()
     assert (popped.reward, popped.terminated, popped.truncated, popped.stale) == (1.0, False, False, 1)
     assert popped.running == eid(5)
@@ -50,9 +51,10 @@ def test_reward_buffer_duplicate_message_adds_no_reward():
 def test_reward_buffer_skipped_episodes_are_not_lost():
     """Advancing went to the newest episode; a finished one in between vanished with its reward and its done."""
     buffer = RewardBuffer()
-    buffer.reward(eid(2), 1.0, True)
-    buffer.reward(eid(3), 10.0, True)
-    buffer.reward(eid(4), 100.0, False)
+    buffer.connect()
+    buffer.feed.reward(eid(2), 1.0, True)
+    buffer.feed.reward(eid(3), 10.0, True)
+    buffer.feed.reward(eid(4), 100.0, False)
     popped = buffer.pop()
     assert (popped.reward, popped.terminated, popped.skipped_episodes) == (11.0, True, 1)
     assert buffer.pop().reward == 100.0

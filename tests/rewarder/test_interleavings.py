@@ -1,4 +1,6 @@
-"""Random interleavings of wire messages, resets and pops against a model that only knows sets.
+"""Random interleavings of wire messages, resets, losses and pops against a model that only knows sets.
+
+A connection that was lost is still read, and so is the one before it: nothing that they bring may count.
 
 Every reward message is worth a different power of two, so a sum says exactly which messages are in it.
 """
@@ -23,6 +25,7 @@ class Model:
 
     def __init__(self) -> None:
         self.epoch = 0
+        self.lost = False
         self.newest: Id = (0, -1)
         self.ended: set[Id] = set()
         self.started: set[Id] = set()
@@ -41,6 +44,8 @@ class Model:
         return None if self.newest[1] < 0 or self.newest in self.ended else self.newest
 
     def accept(self, episode: Id) -> bool:
+        if self.lost:
+            return False
         if episode < self.newest or episode in self.ended:
             self.stale += 1
             return False
@@ -83,6 +88,8 @@ class Model:
         self.masked, self.awaited = True, None
 
     def reset_sent(self, message_id: int) -> None:
+        if self.lost:
+            return
         if not self.masked and self.current is not None:
             if self.current in self.seen:
                 self.end()
@@ -109,7 +116,7 @@ class Model:
         if not self.masked and not self.waiting:
             self.end()
 
-    def reconnect(self) -> None:
+    def lose(self) -> None:
         if not self.masked:
             self.end()
         ended = {episode for episode, held in self.waiting if not held}
@@ -118,7 +125,11 @@ class Model:
                 self.drop(episode)
         self.waiting = [(episode, held) for episode, held in self.waiting if not held]
         self.epoch += 1
-        self.newest, self.awaited = (self.epoch, -1), None
+        self.newest, self.awaited, self.lost = (self.epoch, -1), None, True
+
+    def reconnect(self) -> None:
+        self.lose()
+        self.lost = False
 
     def now_running(self) -> Id | None:
         return None if self.masked or self.current not in self.running else self.current
@@ -139,7 +150,8 @@ class Trial:
     def __init__(self) -> None:
         self.buffer = RewardBuffer()
         self.model = Model()
-        self.session = ClientSession(self.buffer)
+        self.session = self.late = ClientSession(self.buffer)
+        """The connection now, and the one before it, if there was one: it is read as long as the one after it."""
         self.resets: list[int] = [-1]
         self.sent: list[str] = []
         self.message_id = 0
@@ -156,6 +168,8 @@ class Trial:
             f'"episode_id":"{number}"{extra}}},"body":{body}}}'
         )
         self.sent.append(frame)
+        if self.late is not self.session:
+            self.late.receive(frame.replace('"message_id":', '"message_id":1000'), 0.0, 0.0)
         self.session.receive(frame, 0.0, 0.0)
 
     def step(self, script: Iterator[int]) -> None:
@@ -172,7 +186,7 @@ class Trial:
             self.pop()
         elif kind == 10 and self.sent:
             self.session.receive(self.sent[-1 - number % min(len(self.sent), 8)], 0.0, 0.0)
-            self.duplicates += 1
+            self.duplicates += not self.model.lost
         else:
             self.control(kind, number)
 
@@ -192,11 +206,14 @@ class Trial:
             self.model.end_episode()
         elif number == 0:
             self.reconnect()
+        elif number == 1:
+            self.buffer.disconnected("lost")
+            self.model.lose()
 
     def reconnect(self) -> None:
         self.buffer.disconnected("lost")
         self.model.reconnect()
-        self.session = ClientSession(self.buffer)
+        self.late, self.session = self.session, ClientSession(self.buffer)
         self.resets, self.sent, self.message_id = [-1], [], 0
 
     def pop(self) -> None:
@@ -229,6 +246,8 @@ def test_no_interleaving_loses_or_doubles_a_reward_or_ends_an_episode_twice(scri
         except StopIteration:
             break
         trial.check_running()
+    if trial.model.lost:
+        trial.reconnect()
     if trial.model.masked:
         trial.control(12, 0)
         trial.control(13, 0)
