@@ -56,22 +56,21 @@ class ClickGrid:
         grid = self._grids.get((width, height))
         if grid is None:
             grid = self._grids[width, height] = self._lay(width, height)
-        return grid
-
-    def _lay(self, width: int, height: int) -> list[Point]:
-        left, top, across, down = self._region or (0, 0, width, height)
-        half = self._step // 2
-        grid = [
-            (x, y)
-            for y in range(top + half, min(top + down, height), self._step)
-            for x in range(left + half, min(left + across, width), self._step)
-            if not any(_inside(region, x, y) for region in self._no_click_regions)
-        ]
         if not grid:
             raise ConfigError(
                 f"region={self._region} has no point to click on, on a screen of {width}x{height}"
             )
         return grid
+
+    def _lay(self, width: int, height: int) -> list[Point]:
+        left, top, across, down = self._region or (0, 0, width, height)
+        half = self._step // 2
+        return [
+            (x, y)
+            for y in range(top + half, min(top + down, height), self._step)
+            for x in range(left + half, min(left + across, width), self._step)
+            if not any(_inside(region, x, y) for region in self._no_click_regions)
+        ]
 
     def space(self, width: int, height: int) -> Space[Any]:
         """Return one number per point."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError, ResetTimeout
 from universe_client.info import SCHEMA
@@ -46,6 +46,9 @@ class BlockingReset(Wrapper):
             action_n = [agent(observation) for observation in observation_n]
             observation_n, reward_n, done_n, info = env.step(action_n)
     """
+
+    instead: ClassVar[str] = "reset_mode='block', the default"
+    takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, timeout: float = 120.0) -> None:
         """Wrap `env`; `timeout` is in seconds, for all remotes of one call together."""

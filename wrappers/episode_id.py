@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
@@ -27,6 +27,9 @@ class EpisodeID(Wrapper):
         while not env.finished:
             observation_n, reward_n, done_n, info = env.step([[]] * 4)
     """
+
+    instead: ClassVar[str] = "wrappers.EpisodeStatistics"
+    takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, limit: int | None = None) -> None:
         """Wrap `env`; `limit` is the number of episodes to play."""

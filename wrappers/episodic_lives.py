@@ -34,11 +34,11 @@ class EpisodicLives(GymWrapper):
 
     def __init__(self, env: VectorEnv[Any, Any, Any], key: str = "remote.lives") -> None:
         """Wrap `env`, whose observations are one array; `key` is the info that counts lives."""
+        super().__init__(env)
         if env.single_observation_space.shape is None:
             raise ConfigError(
                 f"EpisodicLives needs observations of one array, not {env.single_observation_space}"
             )
-        super().__init__(env)
         self._key = key
         self._lives = np.full(self.num_envs, _UNKNOWN, np.int64)
         self._lost = np.zeros(self.num_envs, np.bool_)  # whose life ended with the step before

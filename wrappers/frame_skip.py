@@ -34,9 +34,9 @@ class FrameSkip(GymWrapper):
         """Wrap `env`, whose observations are one array, and which has `send` and `recv`."""
         if skip < 1:
             raise ConfigError(f"skip={skip} is not positive")
+        super().__init__(env)
         if env.single_observation_space.shape is None or not hasattr(env.unwrapped, "recv"):
             raise ConfigError(f"FrameSkip needs observations of one array, send and recv, not {env}")
-        super().__init__(env)
         self._skip = skip
         self._held: list[Any] = [None] * self.num_envs
         self._resetting = np.zeros(self.num_envs, np.bool_)  # whose next step is a reset's

@@ -10,6 +10,8 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
+from universe_client.errors import ConfigError
+
 if TYPE_CHECKING:
     _Base = VectorWrapper[Any, Any, Any, Any, Any]
 else:
@@ -38,7 +40,16 @@ class GymWrapper(_Base):
     env: Any
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
-        """Wrap `env`, of Gymnasium's kind; `send` and `recv` work where it has them."""
+        """Wrap `env`, of Gymnasium's kind; `send` and `recv` work where it has them.
+
+        Raises:
+            ConfigError: it is not a vector environment of Gymnasium's.
+        """
+        if not isinstance(env, VectorEnv):
+            raise ConfigError(
+                f"{type(self).__name__} is for universe_client.GymVectorEnv (gymnasium.make_vec), "
+                f"not for {type(env).__name__}"
+            )
         super().__init__(env)
 
     def step(self, actions: Any) -> StepResult:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.remote import Remote
@@ -31,10 +31,19 @@ class Joint(Wrapper):
         observation_n, reward_n, done_n, info = env.step([[]] * 4)
     """
 
+    instead: ClassVar[str] = "one environment per vector"
+    takes_lists: ClassVar[bool | None] = True
+
     def __init__(self, envs: Sequence[VectorEnv | Wrapper]) -> None:
-        """Join `envs`."""
+        """Join `envs`.
+
+        Raises:
+            ConfigError: there are none, or one of them is not Universe's face.
+        """
         if not envs:
             raise ConfigError("Joint([]) has no environments")
+        for env in envs:
+            self._check_face(env)
         self.envs = list(envs)
         ends = list(accumulate(env.n for env in self.envs))
         self._parts = [slice(end - env.n, end) for env, end in zip(self.envs, ends, strict=True)]
@@ -46,6 +55,11 @@ class Joint(Wrapper):
     def n(self) -> int:
         """How many remotes there are."""
         return self._n
+
+    @property
+    def gives_lists(self) -> bool:
+        """True."""
+        return True
 
     @property
     def unwrapped(self) -> Joint:  # type: ignore[override]  # it has what wrappers ask of a VectorEnv
@@ -73,7 +87,7 @@ class Joint(Wrapper):
         seeds = range(seed, seed + self.n) if isinstance(seed, int) else seed
         each = {"seed": seeds, "mask": mask, **options}
         for name, values in each.items():
-            self._check(name, values)
+            self._check_length(name, values)
         observation_n: list[Any] = []
         for env, part in zip(self.envs, self._parts, strict=True):
             its = {name: values[part] for name, values in each.items() if values is not None}
@@ -83,13 +97,13 @@ class Joint(Wrapper):
 
     def send(self, action_n: Sequence[Any]) -> None:
         """See `VectorEnv.send`."""
-        self._check("action_n", action_n)
+        self._check_length("action_n", action_n)
         for env, part in zip(self.envs, self._parts, strict=True):
             env.send(action_n[part])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """See `VectorEnv.recv`."""
-        self._check("mask", mask)
+        self._check_length("mask", mask)
         self._changed.clear()
         observation_n: list[Any] = []
         reward_n: list[Any] = []
@@ -103,7 +117,7 @@ class Joint(Wrapper):
             joint |= info
         return observation_n, reward_n, done_n, joint | {"n": info_n}
 
-    def _check(self, name: str, values: Sequence[Any] | None) -> None:
+    def _check_length(self, name: str, values: Sequence[Any] | None) -> None:
         if values is not None and len(values) != self.n:
             raise ConfigError(f"{name} has {len(values)} entries for {self.n} remotes")
 

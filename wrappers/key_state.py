@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from gymnasium.spaces import Space
 
@@ -25,6 +25,9 @@ class KeyState(Wrapper):
         env.reset()
         observation_n, reward_n, done_n, info = env.step([env.action_space.sample() for _ in range(4)])
     """
+
+    instead: ClassVar[str] = "actions="
+    takes_lists: ClassVar[bool | None] = True
 
     def __init__(
         self, env: VectorEnv | Wrapper, actions: str | Sequence[Any] | ActionMap | None = None

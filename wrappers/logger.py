@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.vector_env import VectorEnv
 from wrappers.wrapper import Wrapper
@@ -73,6 +73,9 @@ class Logger(Wrapper):
             env.step([[]] * 4)
         print(env.tallies[0].frames_per_second)
     """
+
+    instead: ClassVar[str] = "wrappers.EpisodeStatistics"
+    takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, every: float = 5.0) -> None:
         """Wrap `env`; `every` is the time between two lines in seconds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
@@ -23,6 +23,9 @@ class RandomEnv(Wrapper):
         observation_n = env.reset()
         observation_n, reward_n, done_n, info = env.step([[]] * 4)
     """
+
+    instead: ClassVar[str] = "one environment per env_id"
+    takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, env_ids: Sequence[str], seed: int | None = None) -> None:
         """Wrap `env`; `seed` is of the draws."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
@@ -26,6 +26,8 @@ class Throttle(Wrapper):
             observation_n, reward_n, done_n, info = env.step(agent(observation_n))
             late = info["throttle.missed"]
     """
+
+    instead: ClassVar[str] = "step_rate="
 
     def __init__(self, env: VectorEnv | Wrapper, fps: float = 60.0) -> None:
         """Wrap `env`; `fps` is in steps per second."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
@@ -23,6 +23,9 @@ class TimeLimit(Wrapper):
         observation_n, reward_n, done_n, info = env.step(action_n)
         cut = [slot["end_reason"] == "time_limit" for slot in info["n"]]
     """
+
+    instead: ClassVar[str] = "max_episode_steps="
+    takes_lists: ClassVar[bool | None] = True
 
     def __init__(
         self, env: VectorEnv | Wrapper, seconds: float | None = None, steps: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
@@ -21,11 +21,19 @@ class Unvectorize(Wrapper):
             print(info["reaction_time"])
     """
 
+    instead: ClassVar[str] = "universe_client.GymEnv"
+    takes_lists: ClassVar[bool | None] = True
+
     def __init__(self, env: VectorEnv | Wrapper) -> None:
         """Wrap `env`, a vector of one."""
         super().__init__(env)
         if env.n != 1:
             raise ConfigError(f"Unvectorize takes a vector of one remote, not of {env.n}")
+
+    @property
+    def gives_lists(self) -> bool:
+        """False."""
+        return False
 
     def reset(self, **options: Any) -> Any:
         """Reset; return the observation."""

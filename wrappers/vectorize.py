@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from wrappers.wrapper import Wrapper
@@ -22,11 +22,17 @@ class Vectorize(Wrapper):
         observation_n = env.reset()
     """
 
+    instead: ClassVar[str] = "universe_client.GymVectorEnv"
+    takes_lists: ClassVar[bool | None] = False
+
     def __init__(self, env: Wrapper) -> None:
         """Wrap `env`, an `Unvectorize` with or without wrappers around it."""
         super().__init__(env)
-        if env.n != 1:
-            raise ConfigError(f"Vectorize takes one remote without its list, not a vector of {env.n}")
+
+    @property
+    def gives_lists(self) -> bool:
+        """True."""
+        return True
 
     def reset(self, **options: Any) -> list[Any]:
         """Reset; return a list of one observation."""

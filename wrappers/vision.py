@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wrappers.wrapper import Wrapper
 
@@ -17,6 +17,9 @@ class Vision(Wrapper):
         frame_n, reward_n, done_n, info = env.step([[]] * 4)
         shapes = [None if frame is None else frame.shape for frame in frame_n]
     """
+
+    instead: ClassVar[str] = "observation='pixels', the default"
+    takes_lists: ClassVar[bool | None] = True
 
     def reset(self, **options: Any) -> list[Any]:
         """Reset; frames instead of observations."""

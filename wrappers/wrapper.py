@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+import gymnasium
+
+from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
 
 
@@ -23,8 +26,36 @@ class Wrapper:
                 return observation_n, [-reward for reward in reward_n], done_n, info
     """
 
+    instead: ClassVar[str] = "a wrappers.GymWrapper"
+    """What does the same on Gymnasium's faces."""
+    takes_lists: ClassVar[bool | None] = None
+    """Whether it needs lists, one entry per remote (True), or single values as `Unvectorize` gives them (False)."""
+
     def __init__(self, env: VectorEnv | Wrapper) -> None:
+        """Wrap `env`.
+
+        Raises:
+            ConfigError: it is not Universe's face, or has no lists where this wrapper needs them, or the reverse.
+        """
+        self._check_face(env)
         self.env = env
+
+    def _check_face(self, env: object) -> None:
+        name = type(self).__name__
+        if not isinstance(env, VectorEnv | Wrapper):
+            is_gymnasiums = isinstance(env, gymnasium.Env | gymnasium.vector.VectorEnv)
+            advice = f": on Gymnasium's faces use {self.instead}" if is_gymnasiums else ""
+            raise ConfigError(
+                f"{name} is for universe_client.VectorEnv, not for {type(env).__name__}{advice}"
+            )
+        if self.takes_lists not in (None, isinstance(env, VectorEnv) or env.gives_lists):
+            needs = "lists: put it inside of" if self.takes_lists else "single values: put it around"
+            raise ConfigError(f"{name} needs {needs} Unvectorize")
+
+    @property
+    def gives_lists(self) -> bool:
+        """Whether observations, rewards and dones are lists, one entry per remote."""
+        return isinstance(self.env, VectorEnv) or self.env.gives_lists
 
     @property
     def n(self) -> int:

@@ -149,6 +149,41 @@ def test_what_comes_with_the_next_episode_before_the_step_is_over_is_not_lost(sc
     assert sum(step.info["stats.reward.count"] for step in seen) == 2
 
 
+def test_an_episode_that_ends_unseen_is_summed_into_the_done_step_and_counted(scripted, open_env):
+    """While the step waits, the next episode ends before there is an observation of it."""
+    remote = scripted()
+    env = BlockingReset(open_env(remote), timeout=10)
+    env.reset()
+    remote.finish(1.0)
+    wait_until(lambda: env.unwrapped.remotes[0].link.playing is None)
+
+    def skip() -> None:
+        remote.episode += 1
+        remote.describe("resetting")
+        remote.describe("running")
+        remote.finish(2.0, {"score": 2})
+
+    def meanwhile() -> None:
+        wait_until(lambda: bool(env._slots[0].done))
+        remote.script(skip)
+        wait_until(lambda: env._slots[0].reward == 3.0)
+        remote.next_episode()
+
+    player = threading.Thread(target=meanwhile)
+    player.start()
+    step = one_step(env)
+    player.join()
+    assert (step.reward, step.done) == (3.0, True)
+    assert step.info["env_status.complete.episode_id"] == "1"
+    assert step.info["env_status.episode_id"] == "3"
+    assert step.info["env_status.skipped_episodes"] == 1
+    remote.reward(4.0)
+    while not (later := one_step(env)).reward:
+        assert env.wait(5)
+    assert (later.reward, later.done, later.info["env_status.skipped_episodes"]) == (4.0, False, 0)
+    assert "remote.score" not in later.info, "told of the episode after the one it is of"
+
+
 def test_the_others_live_on_while_one_resets(scripted, open_env):
     one, slow = scripted(), scripted()
     env = BlockingReset(open_env(one, slow), timeout=10)

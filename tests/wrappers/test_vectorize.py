@@ -35,5 +35,5 @@ def test_a_wrapper_of_single_values_among_lists(scripted, open_env):
 
 
 def test_a_vector_is_refused(scripted, open_env):
-    with pytest.raises(ConfigError, match="not a vector of 2"):
+    with pytest.raises(ConfigError, match="Vectorize needs single values: put it around Unvectorize"):
         Vectorize(open_env(scripted(), scripted()))

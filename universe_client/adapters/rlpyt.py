@@ -134,8 +134,9 @@ class GymEnvWrapper:
             force_float32: whether float64 becomes float32, in spaces and infos.
 
         Raises:
-            ConfigError: it has other spaces.
+            ConfigError: it is not a single environment of Gymnasium's, or has other spaces.
         """
+        _check_single(type(self).__name__, env)
         self.env = env
         self.action_space = GymSpaceWrapper(env.action_space, act_null_value, "act", force_float32)
         self.observation_space = GymSpaceWrapper(env.observation_space, obs_null_value, "obs", force_float32)
@@ -189,7 +190,12 @@ class EnvInfoWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], info_example: Mapping[str, Any]) -> None:
-        """Wrap `env`; the examples are numbers or arrays of the dtypes and shapes that the infos will have."""
+        """Wrap `env`; the examples are numbers or arrays of the dtypes and shapes that the infos will have.
+
+        Raises:
+            ConfigError: `env` is not a single environment of Gymnasium's.
+        """
+        _check_single(type(self).__name__, env)
         super().__init__(env)
         self._example = {key: np.asarray(value) for key, value in info_example.items()}
 
@@ -241,6 +247,13 @@ def make(*args: Any, info_example: Mapping[str, Any] | None = None, **kwargs: An
     """Return `gymnasium.make(*args, **kwargs)` wrapped, with an `EnvInfoWrapper` if there is an `info_example`."""
     env: gymnasium.Env[Any, Any] = gymnasium.make(*args, **kwargs)
     return GymEnvWrapper(env if info_example is None else EnvInfoWrapper(env, info_example))
+
+
+def _check_single(name: str, env: object) -> None:
+    if not isinstance(env, gymnasium.Env):
+        raise ConfigError(
+            f"{name} is for universe_client.GymEnv (gymnasium.make), not for {type(env).__name__}"
+        )
 
 
 class _Fields:
