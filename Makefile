@@ -6,7 +6,7 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust faults lint lint-rust bench learn system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos lint lint-rust bench learn system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -34,6 +34,10 @@ faults: .venv/.dev system
 
 test-rllib: .venv-rllib/.done system
 	$(RLLIB) -m pytest tests/rllib
+
+# Faults at random: make chaos SECONDS=1800 SEED=1; without SEED it picks one, and prints it.
+chaos: .venv/.dev system
+	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
 lint: .venv/.dev
 	$(BIN)/ruff format --check .

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import universe_client
-from tests.integration.processes import descendants
+from tests.support.processes import descendants
 from tests.support.agent import is_done, one_step, until
 from tests.support.tasks import instruction, middle
 from universe_client import click, type_text

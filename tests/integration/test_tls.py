@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from tests.integration.processes import command_line, descendants
+from tests.support.processes import command_line, descendants
 from tests.support import viewers
 from tests.support.agent import is_done, one_step, until, until_running
 from tests.support.certificates import Authority

@@ -15,7 +15,7 @@ from rewarder.runtimes import browser
 from rewarder.runtimes.browser import BrowserFailed, BrowserRuntime, on_display
 from rewarder.runtimes.devtools import CallTimeout
 from rewarder.xdisplay import DisplayError, XDisplay
-from tests.integration.processes import Obituary, command_line, descendants
+from tests.support.processes import Obituary, command_line, descendants
 from tests.support.ticks import TIMEOUT, play
 
 CLICK = "browser.click-test"

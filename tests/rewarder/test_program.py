@@ -15,7 +15,7 @@ from rewarder.child import MAX_LINE, Child
 from rewarder.runtimes import RuntimeOptions, opened, program
 from rewarder.runtimes.program import ProgramFailed, ProgramRuntime
 from rewarder.xdisplay import DisplayError, XDisplay
-from tests.integration.processes import Obituary, descendants, session, state
+from tests.support.processes import Obituary, descendants, session, state
 from vnc.portable import connect
 from vnc.session import VNCAddress
 

@@ -14,7 +14,7 @@ import pytest
 
 from rewarder.x11 import XClient
 from rewarder.xdisplay import DisplayError, XDisplay
-from tests.integration.processes import Obituary, command_line, descendants
+from tests.support.processes import Obituary, command_line, descendants
 from tests.support.certificates import too_old
 from vnc.errors import AuthError
 from vnc.events import KeyEvent

@@ -7,7 +7,6 @@ import random
 import socket
 import struct
 from collections.abc import Callable
-from typing import Any
 
 from tests.support.listeners import stop_accepting
 from universe_client.loop import LoopThread
@@ -21,6 +20,7 @@ class Proxy:
         split: pieces to the agent have a random length of 1 to this many bytes; 0 leaves them whole.
         cut_after: after so many bytes to the agent the connection is closed; None for never.
         accepted: how many connections have come.
+        target: the port on this machine that later connections are forwarded to.
     """
 
     def __init__(self, loop: LoopThread, target: int, seed: int = 0) -> None:
@@ -28,10 +28,12 @@ class Proxy:
         self.split = 0
         self.cut_after: int | None = None
         self.accepted = 0
-        self._loop, self._target, self._random = loop, target, random.Random(seed)
+        self.target = target
+        self._loop, self._random = loop, random.Random(seed)
         self._flows = True  # towards the agent
         self._reads = True  # from the agent
         self._changed = asyncio.Event()
+        self._mute: set[asyncio.StreamWriter] = set()  # what comes for these goes nowhere
         self._pairs: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         loop.run(self._start(), 5)
@@ -42,23 +44,27 @@ class Proxy:
 
     def stall(self) -> None:
         """Nothing goes to the agent any more; the connection stays."""
-        self._set(lambda: setattr(self, "_flows", False))
-
-    def flow(self) -> None:
-        """What was held back goes on."""
-        self._set(lambda: setattr(self, "_flows", True))
+        self._set(flows=False)
 
     def stop_reading(self) -> None:
         """What the agent sends stays in its buffers."""
-        self._set(lambda: setattr(self, "_reads", False))
+        self._set(reads=False)
+
+    def flow(self) -> None:
+        """What was held back goes on, in both directions."""
+        self._set(flows=True, reads=True)
 
     def half_close(self) -> None:
         """The remote says no more, but would listen."""
-        self._set(lambda: [agent.write_eof() for agent, _ in self._pairs if not agent.is_closing()])
+        self._each(self._silence)
 
     def reset(self) -> None:
         """Every connection ends with RST."""
-        self._set(lambda: [_reset(agent) for agent, _ in self._pairs])
+        self._each(_reset)
+
+    def cut(self) -> None:
+        """Every connection ends with FIN."""
+        self._each(_close)
 
     def close(self) -> None:
         self._loop.run(self._close(), 5)
@@ -69,17 +75,29 @@ class Proxy:
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for agent, remote in self._pairs:
-            agent.transport.abort()
-            remote.transport.abort()
 
-    def _set(self, function: Callable[[], Any]) -> None:
-        async def run() -> None:
-            function()
+    def _set(self, flows: bool | None = None, reads: bool | None = None) -> None:
+        async def switch() -> None:
+            self._flows = self._flows if flows is None else flows
+            self._reads = self._reads if reads is None else reads
             self._changed.set()
             self._changed = asyncio.Event()
 
-        self._loop.run(run(), 5)
+        self._loop.run(switch(), 5)
+
+    def _each(self, fault: Callable[[asyncio.StreamWriter, asyncio.StreamWriter], None]) -> None:
+        """Do something to every connection whose agent's side is open."""
+
+        async def strike() -> None:
+            for agent, remote in self._pairs:
+                if not agent.is_closing() and agent not in self._mute:
+                    fault(agent, remote)
+
+        self._loop.run(strike(), 5)
+
+    def _silence(self, agent: asyncio.StreamWriter, _remote: asyncio.StreamWriter) -> None:
+        self._mute.add(agent)
+        agent.write_eof()
 
     async def _serve(self, reader: asyncio.StreamReader, agent: asyncio.StreamWriter) -> None:
         self.accepted += 1
@@ -88,15 +106,20 @@ class Proxy:
         self._tasks.add(serving)
         serving.add_done_callback(self._tasks.discard)
         try:
-            far, remote = await asyncio.open_connection("127.0.0.1", self._target)
+            far, remote = await asyncio.open_connection("127.0.0.1", self.target)
         except (OSError, asyncio.CancelledError):  # streams complain of a handler that ends as cancelled
             agent.transport.abort()
             return
-        self._pairs.append((agent, remote))
-        for work in (self._forward(far, agent), self._listen(reader, remote)):
-            task = asyncio.create_task(work)
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        pair = agent, remote
+        self._pairs.append(pair)
+        try:
+            await asyncio.gather(self._forward(far, agent), self._listen(reader, remote))
+        except asyncio.CancelledError:
+            agent.transport.abort()
+            remote.transport.abort()
+        finally:
+            self._pairs.remove(pair)
+            self._mute.discard(agent)
 
     async def _forward(self, source: asyncio.StreamReader, agent: asyncio.StreamWriter) -> None:
         sent = 0
@@ -108,11 +131,12 @@ class Proxy:
                 if self.cut_after is not None and sent + len(data) > self.cut_after:
                     agent.write(data[: self.cut_after - sent])
                     break
-                agent.write(data)
                 sent += len(data)
-                await agent.drain()
+                if agent not in self._mute:
+                    agent.write(data)
+                    await agent.drain()
             agent.close()
-        except ConnectionError:
+        except OSError:
             agent.transport.abort()
 
     async def _listen(self, reader: asyncio.StreamReader, remote: asyncio.StreamWriter) -> None:
@@ -123,12 +147,17 @@ class Proxy:
                 while not self._reads:
                     await self._changed.wait()
             remote.close()
-        except ConnectionError:
+        except OSError:
             remote.transport.abort()
 
 
-def _reset(writer: asyncio.StreamWriter) -> None:
-    connection = writer.get_extra_info("socket")
-    if connection is not None and not writer.is_closing():
+def _close(agent: asyncio.StreamWriter, remote: asyncio.StreamWriter) -> None:
+    agent.close()
+    remote.close()
+
+
+def _reset(agent: asyncio.StreamWriter, _remote: asyncio.StreamWriter) -> None:
+    connection = agent.get_extra_info("socket")
+    if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.transport.abort()
+        agent.transport.abort()

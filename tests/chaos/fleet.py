@@ -1,0 +1,102 @@
+"""The remotes of a run, each behind proxies of its own, and what may be done to them."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.chaos.ledger import ENV_ID, HEIGHT, WIDTH, Life
+from tests.support.proxy import Proxy
+from universe_client.loop import LoopThread
+from universe_client.remotes.embedded import EmbeddedProvider
+from universe_client.remotes.process import ProcessProvider
+from universe_client.remotes.provider import RemoteAddress
+
+ROOT = Path(__file__).parents[2]
+_LATENCY = 0.1  # seconds, at most, that every connection has all the time
+
+
+@dataclass
+class Member:
+    """One remote: who starts it, and the proxies before its two ports."""
+
+    provider: EmbeddedProvider
+    vnc: Proxy
+    rewarder: Proxy
+    life: Life | None = None
+
+    @property
+    def proxies(self) -> tuple[Proxy, Proxy]:
+        return self.vnc, self.rewarder
+
+    @property
+    def on_display(self) -> bool:
+        return isinstance(self.provider, ProcessProvider)
+
+    def usual(self, latency: float) -> None:
+        """No fault, but the latency that its network has."""
+        for proxy in self.proxies:
+            proxy.latency, proxy.split = latency, 0
+
+
+class Fleet:
+    """A provider of `embedded` remotes, and of `displays` more on Xvnc."""
+
+    def __init__(self, embedded: int, displays: int, ledger: Path, seed: int) -> None:
+        self._loop = LoopThread("proxies")
+        self._ledger = ledger
+        self.n = embedded + displays
+        latencies = random.Random(seed)
+        self.latencies = [latencies.uniform(0, _LATENCY) for _ in range(self.n)]
+        self.members = [self._member(index < embedded, seed + index) for index in range(self.n)]
+        for member, latency in zip(self.members, self.latencies, strict=True):
+            member.usual(latency)
+
+    def _member(self, embedded: bool, seed: int) -> Member:
+        provider = _embedded() if embedded else _on_display(self._ledger)
+        return Member(provider, Proxy(self._loop, 0, seed), Proxy(self._loop, 0, -seed))
+
+    async def acquire(self, index: int) -> RemoteAddress:
+        """Start the remote if there is none, and return where its proxies listen."""
+        member = self.members[index]
+        address = await member.provider.acquire(0)
+        assert address.rewarder is not None
+        process = member.provider._children[0].process.pid
+        if member.life is None or member.life.process != process:
+            member.life = Life(self._ledger, process)
+        member.vnc.target, member.rewarder.target = address.vnc.port, address.rewarder.port
+        return replace(
+            address,
+            vnc=replace(address.vnc, port=member.vnc.port),
+            rewarder=replace(address.rewarder, port=member.rewarder.port),
+        )
+
+    async def discard(self, index: int) -> None:
+        await self.members[index].provider.discard(0)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(member.provider.close() for member in self.members))
+
+    def stop(self) -> None:
+        """End the proxies."""
+        for member in self.members:
+            for proxy in member.proxies:
+                proxy.close()
+        self._loop.stop(asyncio.sleep(0))
+
+
+def _embedded() -> EmbeddedProvider:
+    return EmbeddedProvider(1, ENV_ID, arguments=["--runtime", "tests.chaos.remote:Numbers"])
+
+
+def _on_display(ledger: Path) -> ProcessProvider:
+    return ProcessProvider(1, "process.numbers", program=_command(ledger), geometry=(4 * WIDTH, 4 * HEIGHT))
+
+
+def _command(ledger: Path) -> Sequence[str]:
+    """The program has a clean environment: it is shown where this package is."""
+    return ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "tests.chaos.program", str(ledger)]

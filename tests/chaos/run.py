@@ -1,0 +1,157 @@
+"""One run: an agent plays, a fault a second, everything is counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rewarder.client import RewarderTimeouts
+from tests.chaos.books import Account, Books
+from tests.chaos.faults import Injector
+from tests.chaos.fleet import Fleet
+from tests.chaos.gauges import Gauges
+from universe_client.config import Config
+from universe_client.link import State
+from universe_client.vector_env import VectorEnv
+from vnc.drivers import Driver
+from vnc.session import Timeouts
+
+CONFIG = Config(
+    backoff=(0.1, 2.0),
+    reset_timeout=30.0,
+    timeouts=Timeouts(
+        connect=5.0, handshake=8.0, update=8.0, probe_interval=0.5, probe_deadline=3.0, close=2.0
+    ),
+    rewarder_timeouts=RewarderTimeouts(open=5.0, ping_interval=0.5, ping_timeout=3.0, close=1.0),
+)
+_STEP = 1 / 30
+_START = 120.0
+_CALM = 60.0
+_WARM = 0.2
+"""The share of a run after which memory is first read: caches and pools are filled by then."""
+_PRESS = [("KeyEvent", "a", True), ("KeyEvent", "a", False)]
+
+
+@dataclass
+class Outcome:
+    """What a run came to; the gauges are those after the warm-up, with everything well before, and after the run."""
+
+    books: Books = field(default_factory=Books)
+    faults: dict[str, int] = field(default_factory=dict)
+    steps: list[float] = field(default_factory=list)
+    up: float = 0.0
+    down: float = 0.0
+    memory: list[int] = field(default_factory=list)
+    before: Gauges = field(default_factory=Gauges.read)
+    after: Gauges = field(default_factory=Gauges.read)
+    stuck: list[str] = field(default_factory=list)
+
+    @property
+    def uptime(self) -> float:
+        """The share of the time without a fault in which remotes could be played or were being reset."""
+        return self.up / max(self.up + self.down, 1e-9)
+
+
+class Run:
+    """Plays `fleet` for some seconds."""
+
+    def __init__(self, fleet: Fleet, env: VectorEnv, seed: int) -> None:
+        self.outcome = Outcome()
+        self.injector = Injector(fleet, seed)
+        self._fleet, self._env = fleet, env
+        self._accounts = [Account(slot, self.outcome.books) for slot in range(fleet.n)]
+        self._last: float | None = None  # the time of the last step under faults
+
+    def play(self, seconds: float, progress: Callable[[float, str], object]) -> Outcome:
+        """Play, with a fault a second, until all is well again at the end.
+
+        Raises:
+            TimeoutError: not all remotes ran at the beginning.
+        """
+        self._until_all_run(_START)
+        if self.outcome.stuck:
+            raise TimeoutError(f"not running after {_START:g} s: {', '.join(self.outcome.stuck)}")
+        self.outcome.before = Gauges.read()
+        began = self._last = time.monotonic()
+        strikes = 0
+        while (now := time.monotonic()) < began + seconds:
+            self.injector.relent(now)
+            if now - began >= strikes:
+                strikes += 1
+                struck = self.injector.strike(now) or "every remote has a fault"
+                progress(now - began, struck)
+                if now - began >= _WARM * seconds:
+                    self.outcome.memory.append(Gauges.read().memory)
+            self._step()
+        self._last = None
+        self.injector.relent(float("inf"))
+        self._until_all_run(_CALM)
+        self.outcome.after = self._settled()
+        self.outcome.faults = dict(self.injector.done)
+        return self.outcome
+
+    def _step(self) -> None:
+        self._env.wait(_STEP)
+        began = time.monotonic()
+        observation_n, reward_n, done_n, info = self._env.step([_PRESS] * self._env.n)
+        now = time.monotonic()
+        self.outcome.steps.append(now - began)
+        for slot, account in enumerate(self._accounts):
+            life = self._fleet.members[slot].life
+            account.add(life, observation_n[slot], reward_n[slot] or 0.0, bool(done_n[slot]), info["n"][slot])
+        self._clock(now)
+
+    def _clock(self, now: float) -> None:
+        """Add the time since the last step of the remotes that no fault keeps away."""
+        if self._last is None:
+            return
+        passed, self._last = now - self._last, now
+        for slot, remote in enumerate(self._env.remotes):
+            if self.injector.excused(slot, now):
+                continue
+            if remote.link.state in (State.RUNNING, State.RESETTING):
+                self.outcome.up += passed
+            else:
+                self.outcome.down += passed
+
+    def _until_all_run(self, timeout: float) -> None:
+        """Step until every remote runs; name those that do not."""
+        deadline = time.monotonic() + timeout
+        while waiting := [remote for remote in self._env.remotes if remote.link.state is not State.RUNNING]:
+            self._step()
+            if time.monotonic() > deadline:
+                self.outcome.stuck = [f"{remote.link.label} is {remote.link.state}" for remote in waiting]
+                return
+
+    def _settled(self) -> Gauges:
+        """Read the gauges once the last connections are hung up, or at the end of a bound."""
+        deadline = time.monotonic() + _CALM / 2
+        while True:
+            gauges = Gauges.read()
+            before = self.outcome.before
+            settled = gauges.descriptors <= before.descriptors and gauges.threads <= before.threads
+            if settled or time.monotonic() > deadline:
+                return gauges
+            self._step()
+
+
+def chaos(
+    seconds: float,
+    seed: int,
+    ledger: Path,
+    *,
+    embedded: int = 16,
+    displays: int = 2,
+    driver: Driver = "auto",
+    progress: Callable[[float, str], object] = lambda seconds, what: None,
+) -> Outcome:
+    """Run the bench; `ledger` is an empty directory."""
+    fleet = Fleet(embedded, displays, ledger, seed)
+    try:
+        with VectorEnv(None, fleet, config=replace(CONFIG, driver=driver)) as env:
+            env.reset()
+            return Run(fleet, env, seed).play(seconds, progress)
+    finally:
+        fleet.stop()
