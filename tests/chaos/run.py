@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.chaos.fleet import Fleet
 from tests.chaos.gauges import Gauges
 from universe_client.config import Config
 from universe_client.link import State
+from universe_client.pacer import Pacer
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import Driver
 from vnc.session import Timeouts
@@ -26,7 +28,7 @@ CONFIG = Config(
     ),
     rewarder_timeouts=RewarderTimeouts(open=5.0, ping_interval=0.5, ping_timeout=3.0, close=1.0),
 )
-_STEP = 1 / 30
+_RATE = 30.0  # steps per second
 _START = 120.0
 _CALM = 60.0
 _WARM = 0.2
@@ -40,7 +42,7 @@ class Outcome:
 
     books: Books = field(default_factory=Books)
     faults: dict[str, int] = field(default_factory=dict)
-    steps: list[float] = field(default_factory=list)
+    steps: array[float] = field(default_factory=lambda: array("d"))
     up: float = 0.0
     down: float = 0.0
     memory: list[int] = field(default_factory=list)
@@ -60,7 +62,7 @@ class Run:
     def __init__(self, fleet: Fleet, env: VectorEnv, seed: int) -> None:
         self.outcome = Outcome()
         self.injector = Injector(fleet, seed)
-        self._fleet, self._env = fleet, env
+        self._fleet, self._env, self._pacer = fleet, env, Pacer(_RATE)
         self._accounts = [Account(slot, self.outcome.books) for slot in range(fleet.n)]
         self._last: float | None = None  # the time of the last step under faults
 
@@ -93,7 +95,7 @@ class Run:
         return self.outcome
 
     def _step(self) -> None:
-        self._env.wait(_STEP)
+        self._pacer.wait()
         began = time.monotonic()
         observation_n, reward_n, done_n, info = self._env.step([_PRESS] * self._env.n)
         now = time.monotonic()

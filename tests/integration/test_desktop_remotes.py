@@ -7,8 +7,8 @@ import time
 import pytest
 
 import universe_client
-from tests.support.processes import descendants
 from tests.support.agent import is_done, one_step, until
+from tests.support.processes import descendants
 from tests.support.tasks import instruction, middle
 from universe_client import click, type_text
 from universe_client.remotes import ProcessProvider

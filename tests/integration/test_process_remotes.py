@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import universe_client
-from tests.support.processes import Obituary, command_line, descendants, listener, state
 from tests.support.agent import one_step, running, until, until_running
+from tests.support.processes import Obituary, command_line, descendants, listener, state
 from universe_client import Config
 from universe_client.remotes import ProcessProvider
 from vnc.session import Timeouts

@@ -14,10 +14,10 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from tests.support.processes import command_line, descendants
 from tests.support import viewers
 from tests.support.agent import is_done, one_step, until, until_running
 from tests.support.certificates import Authority
+from tests.support.processes import command_line, descendants
 from tests.support.rfb import Peer
 from tests.support.serve_command import serve_command
 from tests.support.served import Counting

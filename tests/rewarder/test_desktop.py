@@ -11,8 +11,8 @@ from rewarder.runtimes import env_ids, opened
 from rewarder.runtimes.desktop import DesktopRuntime, on_display
 from rewarder.runtimes.desktop_tasks import TASKS
 from rewarder.xdisplay import DisplayError, XDisplay
-from tests.support.processes import descendants
 from tests.support.hand import Hand
+from tests.support.processes import descendants
 from tests.support.ticks import TIMEOUT, play
 from universe_client import actions
 

@@ -14,8 +14,8 @@ import pytest
 
 from rewarder.x11 import XClient
 from rewarder.xdisplay import DisplayError, XDisplay
-from tests.support.processes import Obituary, command_line, descendants
 from tests.support.certificates import too_old
+from tests.support.processes import Obituary, command_line, descendants
 from vnc.errors import AuthError
 from vnc.events import KeyEvent
 from vnc.portable import connect
