@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import logging
+import os
 import random
+import reprlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping, Sequence, Sized
+from pathlib import Path
 from typing import Any
 
 from universe_client.actions import key
@@ -15,6 +22,14 @@ from universe_client.vector_env import ObservationN, StepResult
 from vnc.events import Event
 from vnc.keysyms import keysym
 
+logger = logging.getLogger(__name__)
+
+_OURS = [
+    str(Path(__file__).parents[1] / name) + os.sep
+    for name in ("universe_client", "rewarder", "vnc", "wrappers")
+]
+_NOT_THE_USERS = ("<", *_OURS, *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
+
 ActionN = Sequence[Sequence[Any]]
 Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, Any]], ActionN]
 """Called with what a step returned, the first time with that of `after_reset`; returns the next `action_n`.
@@ -22,7 +37,20 @@ Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, An
 These are the types that agents are given, so that one which asks for less, such as a `Sequence`, is an agent too.
 """
 
+SIGNATURE = "agent(observation_n, reward_n, done_n, info) -> action_n"
+AGENT_HELP = f"""\
+an agent of your own, --agent module:callable:
+  {SIGNATURE}
+  observation_n  per remote {{"vision": uint8 (height, width, 3), "text": [...]}}, None while it does not run
+  reward_n       per remote the rewards since the last call; None from a remote without a rewarder
+  done_n         per remote whether its episode has ended
+  info           info["n"][i] has times, counters and errors of remote i
+  action_n       per remote a list of events: ("KeyEvent", "Left", True), ("PointerEvent", x, y, button_mask)
+  The module may be in the working directory. A class is called without arguments for its agent.
+"""
+
 DEFAULT_KEYS = ("Left", "Right", "Up", "Down", "space")
+_ARGUMENTS = 4
 _CHANGE = 0.1  # of a random agent's steps
 
 
@@ -79,13 +107,62 @@ class RandomAgent:
         return press if before is None else [key(before, False), *press]
 
 
+class NamedAgent:
+    """An agent from somebody's module: what goes wrong in it is a ConfigError of one line that says where."""
+
+    def __init__(self, name: str, agent: Agent) -> None:
+        """Take `agent`, which the user called `name`.
+
+        Raises:
+            ConfigError: it cannot be called like an agent.
+        """
+        self._name, self._agent = name, agent
+        try:
+            inspect.signature(agent).bind(*[None] * _ARGUMENTS)
+        except TypeError as error:
+            raise ConfigError(
+                f"agent {name} cannot be called with {_ARGUMENTS} arguments ({error}); its signature is {SIGNATURE}"
+            ) from None
+        except ValueError:
+            return  # written in C: its signature is not known
+
+    def __call__(
+        self,
+        observation_n: list[Any],
+        reward_n: list[float | None],
+        done_n: list[bool | None],
+        info: dict[str, Any],
+    ) -> ActionN:
+        """Return what the agent returns, if it can be an action.
+
+        Raises:
+            ConfigError: the agent raised, or returned something else.
+        """
+        try:
+            action_n = self._agent(observation_n, reward_n, done_n, info)
+        except Exception as error:
+            raise _failure(f"agent {self._name} raised", error, f"; its signature is {SIGNATURE}") from error
+        return self._checked(action_n, len(observation_n))
+
+    def _checked(self, action_n: Any, n: int) -> ActionN:
+        wrong = isinstance(action_n, str | bytes | Mapping) or not isinstance(action_n, Sized)
+        if wrong or len(action_n) != n:
+            what = "None" if action_n is None else f"{reprlib.repr(action_n)} ({type(action_n).__name__})"
+            raise ConfigError(
+                f"agent {self._name} returned {what}, not a list of events for each of {n} remotes; "
+                f"its signature is {SIGNATURE}"
+            )
+        actions: ActionN = action_n
+        return actions
+
+
 def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
     """Return the agent called `name`: `random`, `noop` or `module:callable`.
 
     A class is called for its agent; modules in the working directory are found too.
 
     Raises:
-        ConfigError: there is no such module or callable in it.
+        ConfigError: there is no such module or callable in it, or it is no agent.
     """
     if name == "random":
         return RandomAgent(keys, seed)
@@ -95,8 +172,14 @@ def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
     if not module_name or not attribute:
         raise ConfigError(f"agent {name!r} is neither random, noop nor module:callable")
     loaded = _load(module_name, attribute)
-    agent: Agent = loaded() if isinstance(loaded, type) else loaded
-    return agent
+    if isinstance(loaded, type):
+        try:
+            loaded = loaded()
+        except Exception as error:
+            raise _failure(f"agent {name}, called without arguments, raised", error) from error
+    if not callable(loaded):
+        raise ConfigError(f"agent {name} is not callable; its signature is {SIGNATURE}")
+    return NamedAgent(name, loaded)
 
 
 def import_from_here() -> None:
@@ -108,11 +191,32 @@ def import_from_here() -> None:
 def _load(module_name: str, attribute: str) -> Any:
     import_from_here()
     try:
-        agent = getattr(importlib.import_module(module_name), attribute)
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"agent module {module_name!r}: {error}") from error
-    except AttributeError:
+        return getattr(importlib.import_module(module_name), attribute)
+    except AttributeError as error:
+        if _line(error) is not None:
+            raise _failure(f"agent module {module_name!r}:", error) from error
         raise ConfigError(f"agent module {module_name!r} has no {attribute!r}") from None
-    if not callable(agent):
-        raise ConfigError(f"agent {module_name}:{attribute} is not callable")
-    return agent
+    except Exception as error:
+        raise _failure(f"agent module {module_name!r}:", error) from error
+
+
+def _failure(what: str, error: Exception, hint: str = "") -> ConfigError:
+    """One line for an exception in somebody's code; the traceback goes to the log, for --log-level debug."""
+    logger.debug("%s", what, exc_info=error)
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    line = _line(error)
+    return ConfigError(f"{what} {words}{'' if line is None else f' at {line}'}{hint}")
+
+
+def _line(error: Exception) -> str | None:
+    """`file:line` of the innermost line of the user's own code, neither ours nor that of an installed package."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{_shortest(error.filename)}:{error.lineno}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith(_NOT_THE_USERS):
+            return f"{_shortest(frame.filename)}:{frame.lineno}"
+    return None
+
+
+def _shortest(path: str) -> str:
+    return min(path, os.path.relpath(path), key=len)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import argparse
 import logging
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Console
 from rich.logging import RichHandler
 
 from rewarder.option_types import count, host, port, positive
 from rewarder.serve_options import add_options, serving
 from universe_client import __version__
-from universe_client.agents import DEFAULT_KEYS, find_agent, import_from_here
+from universe_client.agents import AGENT_HELP, DEFAULT_KEYS, find_agent, import_from_here
 from universe_client.build import build
 from universe_client.containers import down, ps, reap_command
 from universe_client.doctor import doctor
 from universe_client.errors import ConfigError
+from universe_client.interrupts import interruptible
 from universe_client.record import DEFAULT_ENCODINGS, RecordCommand, record_command, replay_command
 from universe_client.remotes.engine import EngineError
 from universe_client.remotes.images import IMAGES
@@ -41,7 +44,8 @@ examples:
   universe-client build gym-core && universe-client run gym-core.ALE/Pong-v5 --remotes docker:4
   universe-client doctor
 
-Exit status: 0 all went well, 1 a remote or a daemon did not run, 2 the command line makes no sense, 130 interrupted.
+Exit status: 0 all went well, 1 a remote or a daemon did not run, 2 the command line makes no sense,
+130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
 """
 
 _RUN = """\
@@ -101,20 +105,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_help(sys.stderr)
         return 2
     options = parser.parse_args(arguments)
-    logging.basicConfig(
-        level=options.log_level.upper(), format="%(message)s", handlers=[RichHandler(show_path=False)]
-    )
+    # On stderr: what is on stdout may be for a program to read.
+    log = RichHandler(console=Console(stderr=True), show_path=False)
+    logging.basicConfig(level=options.log_level.upper(), format="%(message)s", handlers=[log])
     warnings.showwarning = lambda message, *_, **__: _say(message)
     try:
-        return int(options.command(options))
+        with interruptible():
+            return int(options.command(options))
     except (ConfigError, OSError) as error:
         _say(_complaint(error))
         return 2
     except EngineError as error:
         _say(error)
         return 1
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as interrupt:
+        _say("interrupted")
+        return getattr(interrupt, "status", 128 + signal.SIGINT)
 
 
 def _say(what: object) -> None:
@@ -136,7 +142,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"universe-client {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_run(commands.add_parser("run", help="an agent on live remotes", description=_RUN))
+    _add_run(
+        commands.add_parser(
+            "run",
+            help="an agent on live remotes",
+            description=_RUN,
+            epilog=AGENT_HELP,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
     _add_serve(commands.add_parser("serve", help="one remote, for viewers and agents", description=_SERVE))
     _add_view(commands.add_parser("view", help="watch a remote", description=_VIEW))
     _add_record(commands.add_parser("record", help="a VNC session to a file", description=_RECORD))
@@ -182,7 +196,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "vnc://host:5900+15900,...?password_file=FILE (vncs:// for TLS); default: %(default)s",
     )
     parser.add_argument(
-        "--agent", default="random", metavar="A", help="random, noop or module:callable; default: %(default)s"
+        "--agent",
+        default="random",
+        metavar="A",
+        help="random, noop or module:callable, see below; default: %(default)s",
     )
     parser.add_argument(
         "--keys",
@@ -205,7 +222,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="of the episodes and the random agent")
     limits = parser.add_argument_group("end of the run (the first that is reached)")
     limits.add_argument("--steps", type=count, metavar="N")
-    limits.add_argument("--seconds", type=positive, metavar="S")
+    limits.add_argument("--seconds", type=positive, metavar="S", help="from the first observation on")
     limits.add_argument("--episodes", type=count, metavar="N", help="of all remotes together")
     parser.add_argument("--json", action="store_true", help="no table; one JSON object on stdout at the end")
     parser.set_defaults(command=_run)

@@ -44,7 +44,7 @@ class Tally:
 
     def mean(self, name: str) -> float | None:
         """The mean of `reaction_time`, `observation_lag`, ...; None if it was never known."""
-        return self.sums[name] / self.counts[name] if self.counts[name] else None
+        return mean([self], name)
 
     def add(self, reward: float | None, info: dict[str, Any], running: float) -> None:
         """Count one slot of one step, the last `running` seconds of which it had an observation."""
@@ -126,10 +126,15 @@ def _line(tallies: Sequence[Tally], steps: int, elapsed: float) -> str:
     kilobytes = sum(tally.bytes for tally in tallies) / elapsed / 1000
     return (
         f"{steps / elapsed:.1f} steps/s, frames/s [{frames}], {kilobytes:.0f} kB/s, {rewards:.1f} rewards/s, "
-        f"reward {total:+g}, " + ", ".join(f"{name} {_mean(tallies, name)}" for name in _TIMES)
+        f"reward {total:+g}, " + ", ".join(f"{name} {_milliseconds(mean(tallies, name))}" for name in _TIMES)
     )
 
 
-def _mean(tallies: Sequence[Tally], name: str) -> str:
+def mean(tallies: Sequence[Tally], name: str) -> float | None:
+    """The mean over all of `tallies` of `reaction_time`, `observation_lag`, ...; None if it was never known."""
     count = sum(tally.counts[name] for tally in tallies)
-    return f"{1000 * sum(tally.sums[name] for tally in tallies) / count:.1f} ms" if count else "unknown"
+    return sum(tally.sums[name] for tally in tallies) / count if count else None
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{1000 * seconds:.1f} ms"

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import msgspec
+import pytest
+
+from universe_client.agents import NoopAgent
 from universe_client.info import SCHEMA
+from universe_client.remotes.provider import RemoteAddress
 from universe_client.run import Until, run
+from vnc.session import VNCAddress
 
 
 def test_the_first_call_has_infos_to_look_into(open_env, scripted):
@@ -17,3 +25,51 @@ def test_the_first_call_has_infos_to_look_into(open_env, scripted):
     observation_n, reward_n, done_n, info = calls[0]
     assert (observation_n, reward_n, done_n) == ([None] * 2, [0.0] * 2, [False] * 2)
     assert [set(slot) for slot in info["n"]] == [set(SCHEMA)] * 2
+
+
+def test_seconds_count_from_the_first_observation(open_env, scripted, capsys):
+    """The remote is not up before the agent has been called more often than the run has time for."""
+    late = scripted(on_reset=lambda remote, request: None)
+    calls = []
+
+    def agent(observation_n, *_):
+        calls.append(observation_n[0] is not None)
+        if len(calls) == 200:
+            late.answer(late.resets.get(timeout=10))
+        return [[]]
+
+    assert run(open_env(late), agent, 1000.0, Until(seconds=0.1), None, True) == 0
+    report = msgspec.json.decode(capsys.readouterr().out)
+    assert not any(calls[:200]) and any(calls)
+    assert report["seconds"] >= 0.1
+    assert report["complaint"] is None
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_run_without_a_remote_says_why(open_env, capsys, as_json):
+    nobody = RemoteAddress(VNCAddress("127.0.0.1", 1))
+    env = open_env(nobody, nobody, nobody, nobody, start_timeout=0.3)
+    assert run(env, NoopAgent(), 100.0, Until(seconds=3600), None, as_json) == 1
+    out = capsys.readouterr().out
+    told = msgspec.json.decode(out)["complaint"] if as_json else out
+    assert "no remote was up within 0." in told
+    assert "remote 0 (127.0.0.1:1), connect: " in told and "refused" in told
+    assert "; and 1 more" in told
+
+
+def test_a_run_that_ends_too_early_says_what_the_remotes_wait_for(open_env, scripted, capsys):
+    silent = scripted(on_reset=lambda remote, request: None)
+    assert run(open_env(silent), NoopAgent(), None, Until(steps=1), None, True) == 1
+    told = msgspec.json.decode(capsys.readouterr().out)["complaint"]
+    assert "no remote was up within" in told and " waits for " in told
+
+
+def test_without_a_terminal_there_is_a_line_now_and_then(open_env, scripted, capsys, monkeypatch):
+    monkeypatch.setattr("universe_client.run._LINE_EVERY", 0.05)
+    assert run(open_env(scripted()), NoopAgent(), 100.0, Until(seconds=0.5), None, False) == 0
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert len(lines) >= 3
+    assert all(re.match(r"\d+ s, [\d.]+ steps/s; [01] of 1 run, ", line) for line in lines)
+    assert "1 of 1 run" in lines[-1]
+    assert out.splitlines()[0].startswith("remotes: ")

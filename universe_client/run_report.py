@@ -1,0 +1,208 @@
+"""What is said of a run: as JSON, as a table that fits a terminal, and as one line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+RUNNING = "running"
+_STYLES = {RUNNING: "green", "lost": "red", "closed": "bold red"}
+_FULL = ("#", "address", "state", "frames/s", "episodes", "reward", "reaction")
+_COMPACT = ("#", "state", "fps", "ep", "reward", "ms")
+_COMPACT_WIDTH = 40  # columns of a terminal for one remote and the space beside it
+_AROUND_FULL = 5  # lines: title, head, rule, totals, and the cursor's
+_AROUND_COMPACT = 4  # without the rule
+_NOTES = 2  # lines kept for what is wrong, where not all remotes fit
+
+
+class RemoteReport(msgspec.Struct):
+    """One remote's line of the summary."""
+
+    index: int
+    address: str | None
+    state: str
+    """Running, lost, closed, or what it waits for."""
+    task: str | None
+    frames_per_second: float
+    episodes: int
+    reward: float
+    reaction_time_ms: float | None
+    error: str | None
+    """What went wrong last."""
+
+
+class Report(msgspec.Struct):
+    """What `--json` prints: the whole run, then each remote."""
+
+    env_id: str | None
+    seconds: float
+    """Since the first observation; 0 if there was none."""
+    steps_per_second: float
+    frames_per_second: float
+    episodes: int
+    reward: float
+    reaction_time_ms: float | None
+    complaint: str | None
+    """Why no remote has run; None if one has."""
+    remotes: list[RemoteReport]
+
+    @property
+    def running(self) -> int:
+        """How many remotes run now."""
+        return sum(remote.state == RUNNING for remote in self.remotes)
+
+
+def picture(report: Report, width: int, height: int) -> Group:
+    """The table, what the remotes ask for and what is wrong now, in `height` lines of `width` columns."""
+    table: Table | Group = _full(report)
+    lines, hidden = len(report.remotes) + _AROUND_FULL, 0
+    if lines > height:
+        table, lines, hidden = _compact(report, width, height)
+    notes = [Text(f"and {hidden} more", "dim")] if hidden else []
+    notes += [Text(error, "red") for error in problems(report, now=True)] + _tasks(report)
+    return Group(table, *(_one_line(note) for note in _cut(notes, height - lines)))
+
+
+def summary(report: Report) -> Group:
+    """The whole table, and everything that went wrong."""
+    return Group(_full(report), *(Text(error, "red") for error in problems(report)))
+
+
+def line(report: Report) -> str:
+    """The run in one line."""
+    complaint = f"; {report.complaint}" if report.complaint else ""
+    return f"{report.seconds:.0f} s, {report.steps_per_second:.1f} steps/s; {_sums(report)}{complaint}"
+
+
+def problems(report: Report, now: bool = False) -> list[str]:
+    """What went wrong last, for each remote or for those that are not well `now`."""
+    return [
+        remote.error
+        for remote in report.remotes
+        if remote.error is not None and not (now and remote.state == RUNNING)
+    ]
+
+
+def _full(report: Report) -> Table:
+    table = Table(title=_title(report), title_justify="left", box=box.SIMPLE_HEAD)
+    table.show_edge, table.pad_edge, table.collapse_padding = False, False, True  # fits into 80 columns
+    for name in _FULL:
+        left, gives_way = name in ("address", "state"), name == "address"
+        table.add_column(
+            name, justify="left" if left else "right", no_wrap=not gives_way, overflow="ellipsis"
+        )
+    for remote in report.remotes:
+        table.add_row(
+            str(remote.index),
+            Text(remote.address or "-"),
+            _state(remote),
+            f"{remote.frames_per_second:.1f}",
+            str(remote.episodes),
+            f"{remote.reward:+g}",
+            _reaction(remote.reaction_time_ms),
+        )
+    if len(report.remotes) > 1:
+        table.add_row(*_totals(report), style="bold")
+    return table
+
+
+def _sums(report: Report) -> str:
+    return (
+        f"{report.running} of {len(report.remotes)} run, {report.frames_per_second:.1f} frames/s, "
+        f"{report.episodes} episodes, reward {report.reward:+.6g}, reaction {_reaction(report.reaction_time_ms)}"
+    )
+
+
+def _totals(report: Report) -> tuple[str, ...]:
+    return (
+        "all",
+        "",
+        f"{report.running} of {len(report.remotes)} run",
+        f"{report.frames_per_second:.1f}",
+        str(report.episodes),
+        f"{report.reward:+.6g}",
+        _reaction(report.reaction_time_ms),
+    )
+
+
+def _compact(report: Report, width: int, height: int) -> tuple[Group, int, int]:
+    """Remotes beside each other: the table, its lines, and how many remotes it has no room for."""
+    beside = max(1, width // _COMPACT_WIDTH)
+    rows = min(math.ceil(len(report.remotes) / beside), height - _AROUND_COMPACT)
+    if rows * beside < len(report.remotes):
+        rows = max(1, height - _AROUND_COMPACT - _NOTES)
+    shown = _most_telling(report.remotes, rows * beside)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for _ in range(beside):
+        for name in _COMPACT:
+            table.add_column(name, justify="left" if name == "state" else "right", no_wrap=True)
+    for row in range(rows):
+        cells = [_compact_cells(remote) for remote in shown[row::rows]]
+        table.add_row(*(cell for remote in cells for cell in remote))
+    totals = Text(_sums(report), "bold")
+    lines = rows + _AROUND_COMPACT
+    return Group(_one_line(_title(report)), table, _one_line(totals)), lines, len(report.remotes) - len(shown)
+
+
+def _compact_cells(remote: RemoteReport) -> tuple[str | Text, ...]:
+    state = _state(remote)
+    state.truncate(11, overflow="ellipsis", pad=True)
+    return (
+        f"{remote.index:2}",
+        state,
+        f"{remote.frames_per_second:5.1f}",
+        f"{remote.episodes:3}",
+        f"{remote.reward:+7.4g}",
+        _reaction(remote.reaction_time_ms).removesuffix(" ms").rjust(5),
+    )
+
+
+def _most_telling(remotes: Sequence[RemoteReport], room: int) -> list[RemoteReport]:
+    """As many as there is room for, in their order: those that do not run before those that do."""
+    chosen = sorted(remotes, key=lambda remote: remote.state == RUNNING)[:room]
+    return sorted(chosen, key=lambda remote: remote.index)
+
+
+def _title(report: Report) -> Text:
+    name = report.env_id or "remotes"
+    return Text(f"{name}: {report.seconds:.0f} s, {report.steps_per_second:.1f} steps/s", "bold")
+
+
+def _state(remote: RemoteReport) -> Text:
+    return Text(remote.state, _STYLES.get(remote.state, "yellow"))
+
+
+def _reaction(milliseconds: float | None) -> str:
+    return "-" if milliseconds is None else f"{milliseconds:.1f} ms"
+
+
+def _tasks(report: Report) -> list[Text]:
+    """What the remotes ask for, one line for each text."""
+    indexes: dict[str, list[int]] = {}
+    for remote in report.remotes:
+        if remote.task:
+            indexes.setdefault(remote.task, []).append(remote.index)
+    return [
+        Text(f"{_numbers(of)}: {task}" if len(report.remotes) > 1 else task, "dim")
+        for task, of in indexes.items()
+    ]
+
+
+def _numbers(indexes: Sequence[int]) -> str:
+    if len(indexes) > 2 and indexes[-1] - indexes[0] == len(indexes) - 1:
+        return f"{indexes[0]}-{indexes[-1]}"
+    return ", ".join(map(str, indexes))
+
+
+def _cut(notes: list[Text], room: int) -> list[Text]:
+    return notes if len(notes) <= room else [*notes[: max(0, room - 1)], Text("...", "dim")][: max(0, room)]
+
+
+def _one_line(note: Text) -> Text:
+    return Text(" ".join(note.plain.split()), note.style, no_wrap=True, overflow="ellipsis")
