@@ -31,10 +31,8 @@ class PendingCalls:
             Unsupported: the remote has not listed this name.
             CallFailed: the environment raised, the connection ended, or there is no answer within `patience` seconds.
         """
-        if rewarder is None:
-            raise CallFailed(f"{call.name}: not connected", remote=remote, stage="call")
-        if call.name not in rewarder.offer.calls:
-            listed = ", ".join(sorted(rewarder.offer.calls)) or "nothing"
+        if rewarder is None or call.name not in rewarder.offer.calls:
+            listed = ", ".join(sorted(rewarder.offer.calls) if rewarder else ()) or "nothing"
             raise Unsupported(
                 f"{call.name!r} is not what it lets be called: {listed}", remote=remote, stage="call"
             )

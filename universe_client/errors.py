@@ -125,18 +125,42 @@ _KINDS: tuple[tuple[type[Exception], type[RemoteError]], ...] = (
 )
 
 
-def remote_error(error: Exception, *, remote: str, stage: str) -> RemoteError:
-    """Return `error`, an error of the packages below, as the `RemoteError` it amounts to."""
+def remote_error(error: Exception, *, remote: str, stage: str) -> RemoteError | None:
+    """Return `error` as the `RemoteError` that it amounts to; None if it is a defect of ours.
+
+    Errors of the packages below are a remote's, and so is whatever the operating system refuses: no route, no
+    descriptors, no memory, no threads, no processes.
+    """
     if isinstance(error, RemoteError):
         return error
+    kind = _kind(error, stage)
+    if kind is None:
+        return None
+    result = kind(words(error), remote=remote, stage=stage)
+    result.__cause__ = error
+    return result
+
+
+def _kind(error: Exception, stage: str) -> type[RemoteError] | None:
     for source, kind in _KINDS:
         if isinstance(error, source):
-            if isinstance(error, rewarder.errors.PeerLost) and _is_our_doing(error):
-                kind = ProtocolError
-            result = kind(str(error), remote=remote, stage=stage)
-            result.__cause__ = error
-            return result
-    raise TypeError(f"{error!r} is not an error of a remote")
+            is_ours = isinstance(error, rewarder.errors.PeerLost) and _is_our_doing(error)
+            return ProtocolError if is_ours else kind
+    if is_refused_by_system(error):
+        return ConnectError if stage == "connect" else PeerLost
+    return None
+
+
+def is_refused_by_system(error: BaseException) -> bool:
+    """Whether the operating system could not do something, which may work again later."""
+    return isinstance(error, OSError | MemoryError) or (
+        isinstance(error, RuntimeError) and str(error) == "can't start new thread"
+    )
+
+
+def words(error: BaseException) -> str:
+    """Return what `error` says; a MemoryError says nothing."""
+    return str(error) or ("out of memory" if isinstance(error, MemoryError) else type(error).__name__)
 
 
 def _is_our_doing(error: rewarder.errors.PeerLost) -> bool:

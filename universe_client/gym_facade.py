@@ -62,9 +62,8 @@ class RemoteFacade:
 
     @property
     def callable_names(self) -> frozenset[str]:
-        """What the remote lets be called, read and set in its environment; nothing while it is not connected."""
-        rewarder = self._remote.link.rewarder
-        return frozenset() if rewarder is None else rewarder.offer.calls
+        """What the remote lets be called, read and set in its environment; see `RemoteCalls.callable_names`."""
+        return self._rows.core.callable_names(self.index)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self.callable_names:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import threading
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -22,41 +21,28 @@ from enum import StrEnum
 from rewarder.buffer import RewardBuffer
 from rewarder.client import RewarderClient
 from rewarder.episode import EpisodeId, Popped
-from rewarder.errors import RewarderError
 from rewarder.messages import Call, Envelope
-from rewarder.offer import LOCKSTEP, OBSERVATION
+from universe_client.backoff import Backoff
 from universe_client.calls import PendingCalls
 from universe_client.config import Config
+from universe_client.connector import Connector
 from universe_client.errors import (
+    CallFailed,
     ProtocolError,
-    ProviderError,
     RemoteError,
     ResetTimeout,
     StepTimeout,
-    Unsupported,
     remote_error,
 )
 from universe_client.held import HeldInput
 from universe_client.remotes.provider import Provider, RemoteAddress
 from universe_client.witness import Witness
-from vnc.drivers import connect as driver
-from vnc.encodings import preference
-from vnc.errors import TooManyFailures, VNCError
 from vnc.events import Event, PointerEvent
-from vnc.session import Session, VNCAddress
+from vnc.session import Session
 
 logger = logging.getLogger(__name__)
 
 _HEARING = 1.0  # seconds; only a loop that stands still needs as many
-
-_LOCKED_OUT = 10.0
-"""Seconds that TigerVNC's blacklist lasts at first; an attempt during it makes it last longer."""
-
-
-_MISSING = {
-    LOCKSTEP: "the remote cannot freeze between steps: use mode='realtime'",
-    OBSERVATION: "the remote tells no observations of its environment's own",
-}
 
 
 class State(StrEnum):
@@ -99,14 +85,16 @@ class Link:
         self.playing: EpisodeId | None = None
         self.errors: list[RemoteError] = []
         self.cuts = 0
-        self._env_id, self._provider, self._config = env_id, provider, config
+        self._env_id, self._config = env_id, config
+        self._connector = Connector(index, provider, config)
+        self._backoff = Backoff(*config.backoff)
+        self._settled = asyncio.Event()  # connected, or closed for good
         self._on_change = on_change
         self._lock = threading.Lock()
         self._held = HeldInput()
         self._witness = witness
         self._calls = PendingCalls()
-        self._ran = False  # whether an episode has run on this connection
-        self._logged = ""  # the newest failure in the log
+        self._failure: RemoteError | None = None  # the newest
         self._reset_asked = False
         self._seed: int | None = None
         self._endless = 0  # the number of the episode of a remote without a rewarder
@@ -172,24 +160,12 @@ class Link:
             raise error
 
     async def _run(self) -> None:
-        first, longest = self._config.backoff
-        pause = first
-        while True:
-            self._ran = False
-            failure = await self._live()
-            if failure.permanent:
-                self._enter(State.CLOSED)
-                return
-            if self._ran:
-                pause = first
+        while not (failure := await self._live()).permanent:
             if isinstance(failure, ResetTimeout | StepTimeout):
-                await self._provider.discard(self.index)
-            if isinstance(failure, ProtocolError):
-                pause = longest  # it will most likely break the protocol again
-            least = _LOCKED_OUT if isinstance(failure.__cause__, TooManyFailures) else 0.0
-            await asyncio.sleep(max(pause, least) * random.uniform(1.0, 1.5))
-            pause = min(2 * pause, longest)
+                await self._connector.discard(self.label)
+            await asyncio.sleep(self._backoff.pause(failure))
             self._enter(State.CONNECTING)
+        self._enter(State.CLOSED)
 
     async def _live(self) -> RemoteError:
         """Connect, play until something ends it, report that, hang up; return what it was."""
@@ -202,8 +178,10 @@ class Link:
                 self._send_reset()
             self._update()
             raise await self._over
-        except (VNCError, RewarderError, RemoteError) as error:
+        except Exception as error:
             failure = remote_error(error, remote=self.label, stage=self._stage())
+            if failure is None:
+                raise
             self._lose(failure)
             return failure
         finally:
@@ -216,6 +194,7 @@ class Link:
     def _lose(self, error: RemoteError) -> None:
         """Report the end of a connection: one step tells the error and the truncation."""
         self._leave_episode()
+        self._settled.clear()
         self._calls.lose(error)
         self._log(error)
         with self._lock:
@@ -228,69 +207,61 @@ class Link:
 
     def _log(self, error: RemoteError) -> None:
         """Warn once of a failure that comes again at every attempt."""
-        level = logging.DEBUG if str(error) == self._logged else logging.WARNING
+        level = logging.DEBUG if str(error) == str(self._failure) else logging.WARNING
         logger.log(level, "! %s", error)
-        self._logged = str(error)
+        self._failure = error
 
     def _enter(self, state: State) -> None:
         if state is not self.state:
             logger.debug("= remote %s is %s", self.label, state)
             self.state = state
+            if state is State.CLOSED:
+                self._settled.set()
             self._on_change()
 
     # -- connections --------------------------------------------------------------------------------------------
 
     async def _connect(self) -> None:
-        self.address = await self._acquire()
+        self.address = await self._connector.acquire(self.label)
         # Pixels first: an episode that is announced before there is a screen would be cut when there is none.
-        self.session = await self._open(self.address.vnc)
-        if self.address.rewarder is not None:
-            self.rewarder = await RewarderClient.connect(
-                self.address.rewarder,
-                buffer=self.buffer,
-                on_message=self._on_message,
-                observer=self._config.observer,
-                wants=self._config.wants,
-                timeouts=self._config.rewarder_timeouts,
-                label=self.label,
-            )
+        self.session = await self._connector.open_session(self.address, self._update)
+        self.rewarder = await self._connector.open_rewarder(
+            self.address, self.buffer, self._on_message, self.label
+        )
+        if self.rewarder is not None:
             self._watch(self.rewarder)
-        self._check_offer()
+        self._connector.check_offer(self.rewarder, self.label)
+        self._settled.set()
         logger.info("= remote %s connected", self.label)
 
-    def _check_offer(self) -> None:
-        offered = frozenset() if self.rewarder is None else self.rewarder.offer.features
-        for feature in sorted(self._config.wants - offered):
-            raise Unsupported(_MISSING[feature], remote=self.label, stage="connect")
+    async def connected(self) -> RewarderClient | None:
+        """Wait until the remote is connected; return its rewarder, None for a remote without one.
+
+        Raises:
+            CallFailed: it is not connected within `reset_timeout` seconds, or it is closed for good.
+        """
+        timeout = self._config.reset_timeout
+        try:
+            async with asyncio.timeout(timeout):
+                while not self._settled.is_set():
+                    await self._settled.wait()
+        except TimeoutError:
+            raise self._no_call(f"not connected within {timeout:g} s") from None
+        if self.state is State.CLOSED:
+            raise self._no_call("closed")
+        return self.rewarder
+
+    def _no_call(self, why: str) -> CallFailed:
+        last = "" if self._failure is None else f", after {self._failure.stage}: {self._failure.args[0]}"
+        return CallFailed(why + last, remote=self.label, stage="call")
 
     async def call(self, call: Call) -> object:
-        """Have the environment called; see `PendingCalls.ask`."""
-        return await self._calls.ask(self.rewarder, call, self.label, self._config.reset_timeout)
+        """Have the environment called as soon as it is connected; see `PendingCalls.ask`."""
+        return await self._calls.ask(await self.connected(), call, self.label, self._config.reset_timeout)
 
     def break_off(self, complaint: str) -> None:
         """The remote has told what cannot be: end the connection."""
         self._end(ProtocolError(complaint, remote=self.label, stage="run"))
-
-    async def _open(self, address: VNCAddress) -> Session:
-        config = self._config
-        return await driver(config.driver)(
-            address,
-            on_change=self._update,
-            limits=config.limits,
-            timeouts=config.timeouts,
-            encodings=preference(config.encoding, config.quality, address.host),
-        )
-
-    async def _acquire(self) -> RemoteAddress:
-        timeout = self._config.start_timeout
-        try:
-            async with asyncio.timeout(timeout):
-                return await self._provider.acquire(self.index)
-        except TimeoutError:
-            await self._provider.discard(self.index)
-            raise ProviderError(
-                f"not started within {timeout:g} s", remote=self.label, stage="start"
-            ) from None
 
     def _watch(self, rewarder: RewarderClient) -> None:
         async def closed() -> None:
@@ -304,11 +275,9 @@ class Link:
         self._asked = None
         session, self.session = self.session, None
         rewarder, self.rewarder = self.rewarder, None
-        if session is not None:
-            await session.close()
         if rewarder is not None:
             self._watcher.cancel()
-            await rewarder.close()
+        await self._connector.close(session, rewarder, self.label)
 
     def _end(self, error: Exception) -> None:
         """This connection is over because of `error`; the first reason counts."""
@@ -368,7 +337,8 @@ class Link:
             return
         self._leave_episode()
         if episode is not None:
-            self.playing, self._ran = episode, True
+            self.playing = episode
+            self._backoff.restart()
             self._stop_deadline()
             self._enter(State.RUNNING)
         else:

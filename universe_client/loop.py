@@ -39,7 +39,9 @@ class LoopThread:
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result(timeout)
-        except TimeoutError:
+        except (
+            BaseException
+        ):  # its own error, or an interruption of the wait, after which nobody waits for it
             future.cancel()
             raise
 

@@ -38,7 +38,7 @@ class RemoteCalls(ABC):
 
         Only a remote that lists the name lets it be called: `call=("name",)` for remotes that are started here,
         `--call name` for others. Arguments and results are JSON's types and numpy's arrays of numbers. This waits for
-        the answers, `reset_timeout` at most.
+        each remote to be connected, and then for its answer, each `reset_timeout` at most.
 
         Args:
             name: of a method, or of an attribute to be read.
@@ -47,7 +47,7 @@ class RemoteCalls(ABC):
 
         Raises:
             Unsupported: a remote has not listed this name.
-            CallFailed: the environment raised, or no answer came.
+            CallFailed: the environment raised, no answer came, or the remote is not connected in time.
             ConfigError: an index is none of a remote, or an argument cannot be sent.
         """
         packed = _packed("call", name, args, kwargs)
@@ -65,6 +65,17 @@ class RemoteCalls(ABC):
     def set_attr(self, name: str, value: Any, indices: Indices = None) -> None:
         """Set an attribute of the remotes' environments to `value`. See `call`."""
         self._ask(_packed("set", name, (value,), {}), self.chosen(indices))
+
+    def callable_names(self, index: int) -> frozenset[str]:
+        """Return what remote `index` lets be called, read and set; this waits until it is connected.
+
+        Raises:
+            CallFailed: it is not connected within `reset_timeout` seconds, or it is closed for good.
+        """
+        self._check_alive()
+        link = self.remotes[index].link
+        rewarder = link.rewarder or self._loop.run(link.connected())
+        return frozenset() if rewarder is None else rewarder.offer.calls
 
     def chosen(self, indices: Indices) -> list[int]:
         """Return the remotes that `indices` mean.

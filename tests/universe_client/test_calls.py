@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from tests.support.agent import wait_until
 from tests.support.gym import open_gym
-from tests.support.served import Counting, serve_runtime
+from tests.support.served import HEIGHT, WIDTH, Counting, serve_runtime
 from universe_client import ConfigError, GymVectorEnv, VectorEnv
 from universe_client.errors import CallFailed, Unsupported
+from universe_client.remotes.address import AddressProvider
 
 __all__ = ["open_gym", "serve_runtime"]
 
@@ -105,11 +111,85 @@ def test_an_answer_that_means_nothing_fails_the_call_only(addresses, playing, in
     assert env.recv()[3]["n"][0]["error"] is None
 
 
-def test_a_call_of_a_remote_that_is_away_fails(scripted, open_env):
+def test_a_call_of_a_remote_that_stays_away_fails_in_time(scripted, open_env):
     remote = scripted()
     remote.stop()
-    with pytest.raises(CallFailed, match="not connected"):
-        open_env(remote).call("number")
+    with pytest.raises(CallFailed, match=r"not connected within 0\.3 s, after connect: .*refused"):
+        open_env(remote, reset_timeout=0.3).call("number")
+
+
+class Held(AddressProvider):
+    """Hands its remotes out when it is released."""
+
+    def __init__(self, addresses):
+        super().__init__(addresses)
+        self.released = threading.Event()
+
+    async def acquire(self, index):
+        await asyncio.to_thread(self.released.wait, 30)
+        return await super().acquire(index)
+
+
+def later(provider, call):
+    """What `call` returns, which is made while no remote is connected."""
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(call)
+        assert not wait([result], 0.1).done
+        provider.released.set()
+        return result.result(20)
+
+
+def test_a_call_before_the_remotes_are_connected_waits_for_them(addresses, open_env):
+    provider = Held(addresses)
+    env = open_env(provider)
+    env.reset()
+    assert later(provider, lambda: env.get_attr("number")) == [0, 1, 2]
+
+
+def test_an_attribute_set_before_the_remotes_are_connected_is_set_in_them(addresses, open_gym, inside):
+    provider = Held(addresses)
+    env = open_gym(provider, screen=(WIDTH, HEIGHT))
+    later(provider, lambda: env.set_attr("number", [7, 8, 9]))
+    assert [one.number for one in inside] == [7, 8, 9]
+    inside[0].number = 5
+    assert env.get_attr("number") == (5, 8, 9), "a value of this side hides the remote's"
+
+
+def test_an_attribute_is_read_from_remotes_that_are_just_being_connected(addresses, open_gym):
+    provider = Held(addresses)
+    env = open_gym(provider, screen=(WIDTH, HEIGHT))
+    assert later(provider, lambda: env.get_attr("number")) == (0, 1, 2)
+
+
+def test_nothing_is_set_on_this_side_while_a_remote_is_away(scripted, open_gym):
+    remote = scripted()
+    remote.stop()
+    env = open_gym(remote, screen=(WIDTH, HEIGHT), reset_timeout=0.3)
+    with pytest.raises(CallFailed, match=r"not connected within 0\.3 s"):
+        env.set_attr("number", 7)
+    remote.start()
+    wait_until(lambda: env.core.remotes[0].link.rewarder is not None)
+    with pytest.raises(AttributeError):
+        env.get_attr("number")
+
+
+def test_a_call_of_a_remote_that_is_closed_fails_at_once(scripted, open_env):
+    remote = scripted(password="right")
+    wrong = replace(remote.address, rewarder=replace(remote.address.rewarder, password="wrong"))
+    env = open_env(wrong, reset_timeout=60)
+    with pytest.raises(CallFailed, match=r"closed, after connect: .*the password is refused"):
+        env.call("number")
+
+
+def test_an_interrupted_call_is_cancelled(addresses, playing, inside):
+    env = playing(*addresses)
+    link = env.remotes[0].link
+    threading.Timer(0.2, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        env.call("hang", indices=0)
+    wait_until(lambda: not link._calls._waiting, what="the end of the call")
+    inside[0].released.set()
+    assert env.get_attr("number", 0) == [0]
 
 
 def test_mistakes_of_the_caller(addresses, playing):

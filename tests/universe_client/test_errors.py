@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import rewarder.errors as below_rewarder
@@ -49,11 +51,29 @@ def test_every_error_below_is_covered():
         assert isinstance(errors.remote_error(below, remote="r", stage="run"), errors.RemoteError)
 
 
-def test_one_of_ours_stays_what_it_is_and_a_strangers_is_refused():
+def test_one_of_ours_stays_what_it_is_and_a_strangers_is_a_defect():
     error = errors.ResetTimeout("x", remote="r", stage="reset")
     assert errors.remote_error(error, remote="other", stage="run") is error
-    with pytest.raises(TypeError, match="is not an error of a remote"):
-        errors.remote_error(KeyError("x"), remote="r", stage="run")
+    assert errors.remote_error(KeyError("x"), remote="r", stage="run") is None
+    assert errors.remote_error(RuntimeError("x"), remote="r", stage="run") is None
+
+
+@pytest.mark.parametrize(
+    ("refusal", "told"),
+    [
+        (OSError(24, "Too many open files"), r"Errno 24.*Too many open files"),
+        (OSError(101, "Network is unreachable"), "Network is unreachable"),
+        (BlockingIOError(11, "Resource temporarily unavailable"), "temporarily unavailable"),
+        (MemoryError(), "out of memory"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+    ],
+)
+def test_f38_what_the_system_refuses_is_a_remotes_failure_and_passes(refusal, told):
+    error = errors.remote_error(refusal, remote="r", stage="connect")
+    assert type(error) is errors.ConnectError
+    assert re.search(told, str(error))
+    assert not error.permanent
+    assert type(errors.remote_error(refusal, remote="r", stage="run")) is errors.PeerLost
 
 
 def test_callers_mistakes_are_the_builtin_kinds_too():
