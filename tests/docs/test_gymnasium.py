@@ -7,6 +7,8 @@ from pathlib import Path
 
 import gymnasium
 
+import universe_client  # noqa: F401  (registers the ids)
+
 PAGE = Path(__file__).parents[2] / "docs" / "gymnasium.md"
 
 
