@@ -16,6 +16,7 @@ from tests.support.certificates import authority, identity
 from tests.support.faults import evil, proxied
 from tests.support.fixtures import driver, far_side, no_thread_is_left, open_env, playing, scripted
 from tests.support.served import serve_runtime
+from tests.support.sessions import opened, server
 
 __all__ = [
     "authority",
@@ -25,10 +26,12 @@ __all__ = [
     "identity",
     "no_thread_is_left",
     "open_env",
+    "opened",
     "playing",
     "proxied",
     "scripted",
     "serve_runtime",
+    "server",
 ]
 
 _RESULTS = pytest.StashKey[Results]()

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.support.rfb import Peer, listening
+from vnc import drivers
 from vnc.errors import VNCError
+from vnc.server import ServerLimits, VNCServer
 from vnc.session import Connect, Frame, Limits, Session, Timeouts, VNCAddress
 
 CALM = Timeouts(probe_interval=30.0)  # no probe disturbs the conversation
@@ -121,3 +124,18 @@ def taken(session: Session) -> Frame:
     out = np.zeros(session.shape, np.uint8)
     session.take(out)
     return out
+
+
+@pytest.fixture
+def opened(driver: str) -> Opener:
+    """Sessions of every driver there is; a module about one of them has a `driver` of its own."""
+    return Opener(drivers.connect(driver))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[VNCServer]:
+    """Our server, 40x30, with the password "pass wor"."""
+    server = VNCServer(40, 30, password="pass wor", limits=ServerLimits(failure_delay=0.01))
+    await server.start()
+    yield server
+    await server.close()

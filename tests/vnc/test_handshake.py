@@ -1,4 +1,4 @@
-"""The client's handshake: what it takes from its streams; whom it refuses is in `test_drivers_connecting.py`."""
+"""The client's handshake: what it takes from its streams; refusals are in `tests/faults/test_vnc_connecting.py`."""
 
 from __future__ import annotations
 

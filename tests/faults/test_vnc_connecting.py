@@ -47,6 +47,7 @@ def text(words: str) -> bytes:
 # -- versions and security types
 
 
+@pytest.mark.fault("F14", "protocol downgrade")
 @pytest.mark.parametrize(("offered", "answered"), VERSIONS)
 @pytest.mark.parametrize("password", [None, "secret"], ids=["None", "VncAuth"])
 async def test_a_session_comes_about_in_the_highest_version_both_speak(opened, offered, answered, password):
@@ -75,6 +76,7 @@ async def test_a_session_comes_about_in_the_highest_version_both_speak(opened, o
         assert session.error is None
 
 
+@pytest.mark.fault("F14", "protocol downgrade")
 @pytest.mark.parametrize("offered", [b"002.000", b"003.002", b"000.000"])
 async def test_a_version_older_than_3_3_is_refused(opened, offered):
     error = await opened.refused_by(says(b"RFB " + offered + b"\n"))
@@ -82,6 +84,7 @@ async def test_a_version_older_than_3_3_is_refused(opened, offered):
     assert re.search(r": RFB \d\.\d is older than 3\.3$", str(error))
 
 
+@pytest.mark.fault("F12", "garbage first bytes; HTTP or TLS banner on the VNC port")
 @pytest.mark.parametrize(
     "banner",
     [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9\r\n", b"\x16\x03\x03\x00\x02\x02\x28" * 2],
@@ -94,6 +97,7 @@ async def test_another_protocols_banner_is_not_an_rfb_server(opened, banner):
     assert ': not an RFB server, it said "' in str(error)
 
 
+@pytest.mark.fault("F14", "protocol downgrade")
 @pytest.mark.parametrize(
     ("script", "password", "words"),
     [
@@ -114,6 +118,7 @@ async def test_what_our_policy_refuses_is_an_auth_error(opened, script, password
     assert said(error) == f"{words} (security types {types})"
 
 
+@pytest.mark.fault("F17", "blacklist")
 @pytest.mark.parametrize(
     ("script", "password", "kind", "words"),
     [
@@ -139,12 +144,14 @@ async def test_a_refusal_carries_the_servers_words(opened, script, password, kin
     assert said(error) == words
 
 
+@pytest.mark.fault("F16", "wrong password")
 async def test_a_wrong_password_is_an_auth_error(opened, server):
     with pytest.raises(AuthError):
         async with opened.on(server.port, "wrong"):
             pass
 
 
+@pytest.mark.fault("F14", "protocol downgrade")
 async def test_our_server_without_password_is_refused_when_one_is_configured(opened):
     server = VNCServer(10, 10)
     await server.start()
@@ -157,6 +164,7 @@ async def test_our_server_without_password_is_refused_when_one_is_configured(ope
 # -- hostile servers (F15): the bytes announced never come
 
 
+@pytest.mark.fault("F15", "huge lengths")
 @pytest.mark.parametrize(
     ("script", "kind", "words"),
     [
@@ -198,6 +206,7 @@ async def test_a_smaller_limit_holds(opened):
 # -- servers that are not there, or leave
 
 
+@pytest.mark.fault("F8", "connect refused / host black hole")
 async def test_nobody_there_is_a_connect_error(opened):
     """F8."""
     with socket.socket() as unused:
@@ -214,6 +223,7 @@ async def test_a_silent_server_is_a_connect_error_at_the_deadline(opened):
     assert "no end of the handshake within 0.2 s" in str(error)
 
 
+@pytest.mark.fault("F9", "slow-loris handshake")
 async def test_the_handshake_has_one_deadline_however_it_drips(opened):
     """F9: each byte is in time, and the last would come after a minute."""
     began = time.monotonic()

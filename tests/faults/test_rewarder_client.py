@@ -87,6 +87,7 @@ async def test_a_stranger_has_no_version():
         await client.close()
 
 
+@pytest.mark.fault("F20", "WebSocket close codes")
 @pytest.mark.parametrize(
     ("code", "retry"),
     [
@@ -103,6 +104,7 @@ async def test_f20_close_codes(code, retry):
     assert (error.code, error.reason, error.retry) == (code, "because", retry)
 
 
+@pytest.mark.fault("F20", "WebSocket close codes")
 @pytest.mark.parametrize(("code", "kind", "retry"), [(4401, AuthError, False), (4409, ControllerBusy, True)])
 async def test_f20_application_codes(code, kind, retry):
     async def script(websocket: ServerConnection) -> None:
@@ -130,6 +132,7 @@ async def test_the_peers_own_words_are_the_reason():
     assert str(error) == "connection closed, code 1000: time limit reached"
 
 
+@pytest.mark.fault("F21", "HTTP errors at upgrade")
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -151,6 +154,7 @@ async def test_f21_http_errors(status, kind):
     assert caught.value.retry is (kind is ConnectError)
 
 
+@pytest.mark.fault("F21", "HTTP errors at upgrade")
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 async def test_f21_redirects_are_not_followed(status):
     visits: list[str | None] = []
@@ -199,6 +203,7 @@ async def test_nobody_listens(unused_tcp_port):
     assert caught.value.retry
 
 
+@pytest.mark.fault("F25", "malformed JSON, binary frame, 2 MiB frame, depth 10 k")
 @pytest.mark.parametrize(
     ("frame", "code"),
     [
@@ -224,6 +229,9 @@ async def test_f25_what_breaks_the_protocol_closes_with_its_code(frame, code):
     assert seen == [code]
 
 
+@pytest.mark.fault(
+    "F24", "describe(running) before reset reply, reward before describe, unknown method, unknown field"
+)
 async def test_f24_oddities_end_nothing():
     frames = [
         REWARD,
@@ -255,6 +263,7 @@ async def test_a_silent_peer_is_lost_within_its_deadline():
     assert "no pong" in str(error)
 
 
+@pytest.mark.fault("F29", "peer never reads our bytes")
 async def test_f29_a_peer_that_never_reads_is_lost_at_the_bound():
     async def script(websocket: ServerConnection) -> None:
         websocket.transport.pause_reading()
@@ -283,6 +292,7 @@ async def test_a_callback_that_fails_ends_the_connection_and_is_heard():
         assert client.error is not None
 
 
+@pytest.mark.fault("F19", "clock skew +- 1 h, NTP step")
 @pytest.mark.parametrize("skew", [3600.0, -3600.0])
 async def test_f19_skew_moves_no_deadline(skew):
     async def script(websocket: ServerConnection) -> None:
@@ -315,6 +325,7 @@ def resident_bytes() -> int:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
+@pytest.mark.fault("F28", "reward flood 100 k msg/s")
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
 async def test_f28_a_flood_of_100k_rewards_does_not_grow_memory():
     connected = asyncio.Event()

@@ -24,6 +24,7 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
     return update(header(0, 0, 8, 6, 6) + struct.pack(">I", len(data) if length is None else length) + data)
 
 
+@pytest.mark.fault("F15", "huge lengths")
 @pytest.mark.parametrize(
     ("data", "kind", "words"),
     [
@@ -81,6 +82,7 @@ async def test_cut_text_has_the_limit_that_was_set(opened):
     assert "limit is 100" in str(error)
 
 
+@pytest.mark.fault("F13", "one flipped byte in stream")
 @pytest.mark.parametrize("seed", range(150))
 async def test_a_flipped_byte_never_crashes_or_hangs(opened, seed):
     """F13."""
