@@ -65,11 +65,15 @@ learn: .venv/.learn
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 
-.venv/.run: pyproject.toml | .venv/bin/python
+# uv makes a virtual environment without pip.
+.venv/bin/pip3: | .venv/bin/python
+	$(BIN)/python -m ensurepip
+
+.venv/.run: pyproject.toml | .venv/bin/pip3
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-.venv/.dev: pyproject.toml | .venv/bin/python
+.venv/.dev: pyproject.toml | .venv/bin/pip3
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ .venv/.run
 
@@ -82,7 +86,7 @@ learn: .venv/.learn
 	$(RLLIB) -m pip install --quiet 'ray[rllib]>=2.50'
 	touch $@
 
-.venv/.learn: pyproject.toml | .venv/bin/python
+.venv/.learn: pyproject.toml | .venv/bin/pip3
 	$(BIN)/python -m pip install --quiet --editable '.[gym-core,learn]'
 	touch $@ .venv/.run
 

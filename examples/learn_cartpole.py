@@ -1,6 +1,6 @@
 """PPO of Stable-Baselines3 learns CartPole from its state, in lock-step: the world waits for the agent.
 
-    pip install 'universe-client[learn,gym-core]'
+    pip install '.[learn,gym-core]'
     python examples/learn_cartpole.py                    # a few minutes; the curve is learn_cartpole.png
 
 The remotes send their environment's own observation along (`v0.env.observation`), and `observation="state"` makes it

@@ -1,6 +1,6 @@
 """PPO of Stable-Baselines3 learns the built-in game from pixels, over VNC, in real time, on a few cores.
 
-    pip install 'universe-client[learn]'
+    pip install '.[learn]'
     python examples/learn_neon_drive.py                  # 10 minutes, 8 remotes; the curve is learn_neon_drive.png
     python examples/learn_neon_drive.py --minutes 3 --remotes 4 --seed 1
 

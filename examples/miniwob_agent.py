@@ -1,6 +1,6 @@
 """An agent that does MiniWoB++ tasks as a person does: it reads the instruction, looks at the screen, clicks and types.
 
-    pip install 'universe-client[browser]' pillow        # and: apt install chromium tigervnc-standalone-server
+    pip install '.[browser]' pillow        # and: apt install chromium tigervnc-standalone-server
     python examples/miniwob_agent.py                     # every task it knows, 10 episodes of each
     python examples/miniwob_agent.py click-test chase-circle --episodes 3
 

@@ -1,6 +1,6 @@
 """PPO in one file, after CleanRL: the whole algorithm from pixels to gradients, with nothing but torch.
 
-    pip install universe-client torch
+    pip install . torch
     python examples/ppo_torch.py --env universe/NeonDrive-v0 --remotes 8 --minutes 10
 
 The remotes live in real time, behind Gymnasium's vector face. Its autoreset takes a step of its own: what was done in

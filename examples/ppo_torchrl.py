@@ -1,6 +1,6 @@
 """PPO of TorchRL's parts: its collector, its loss and its modules, over a vector of remotes.
 
-    pip install 'universe-client[torchrl]'
+    pip install '.[torchrl]'
     python examples/ppo_torchrl.py --remotes 8 --minutes 10
 
 TorchRL resets what has ended by itself, by a mask, and so has no need of a vector's autoreset: `ManualReset` says so.

@@ -1,6 +1,6 @@
 """RLlib's PPO on the built-in game, over VNC and in real time: `python examples/rllib_ppo.py --remotes 8`.
 
-`pip install 'universe-client[rllib]'`, in an environment of its own: RLlib wants an older Gymnasium than other extras.
+`pip install '.[rllib]'`, in an environment of its own: RLlib wants an older Gymnasium than other extras.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     options = parser.parse_args(arguments)
     # On stderr: what is on stdout may be for a program to read.
-    log = RichHandler(console=Console(stderr=True), show_path=False)
+    log = RichHandler(console=Console(stderr=True, markup=False), show_path=False)
     logging.basicConfig(level=options.log_level.upper(), format="%(message)s", handlers=[log])
     warnings.showwarning = lambda message, *_, **__: _say(message)
     try:

@@ -35,7 +35,7 @@ def reap_command() -> int:
 
 
 def _with_engine(work: _Work) -> int:
-    console = Console(soft_wrap=True, highlight=False)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     with closing(Engine()) as engine:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import universe_client
 from universe_client.config import Config
@@ -113,27 +114,27 @@ def _start_remote() -> Finding:
     return Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {time.monotonic() - began:.2f} s")
 
 
-def _mark(finding: Finding) -> str:
+def _mark(finding: Finding) -> Text:
     if finding.bad:
-        return "[bold red]no[/]"
-    return "[yellow]-[/]" if finding.lacking else "[green]yes[/]"
+        return Text("no", "bold red")
+    return Text("-", "yellow") if finding.lacking else Text("yes", "green")
 
 
 def doctor() -> int:
     """Print the findings as they come; return the exit status: 0 if agents can run here, else 1."""
-    console = Console()
+    console = Console(markup=False)
     findings = []
     with console.status("examining"):
         for finding in examine():
             findings.append(finding)
     table = Table(box=None, show_header=False)
     for finding in findings:
-        table.add_row(_mark(finding), finding.what, finding.found, f"[dim]{finding.advice}[/]")
+        table.add_row(_mark(finding), finding.what, finding.found, Text(finding.advice, "dim"))
     console.print(table)
     healthy = not any(finding.bad for finding in findings)
     console.print(
-        "[green]Agents can run here.[/]"
+        Text("Agents can run here.", "green")
         if healthy
-        else "[red]Agents cannot run here: see the lines above.[/]"
+        else Text("Agents cannot run here: see the lines above.", "red")
     )
     return 0 if healthy else 1

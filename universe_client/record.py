@@ -61,7 +61,7 @@ def record_command(command: RecordCommand) -> int:
     if len(remotes) != 1:
         raise ConfigError(f"one server can be recorded at a time, not {len(remotes)}")
     encodings = encoding_numbers(command.encodings, command.quality)
-    console = Console(stderr=True)
+    console = Console(stderr=True, markup=False)
     options = RecordOptions(max_bytes=command.max_bytes)
     try:
         if command.port is None:
@@ -69,7 +69,7 @@ def record_command(command: RecordCommand) -> int:
         else:
             written = asyncio.run(_stand_between(command, remotes[0].vnc, options, console))
     except VNCError as error:
-        console.print(f"[red]{error}[/red]", highlight=False)
+        console.print(str(error), style="red", highlight=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
         console.print(f"{command.out} has what came until now", highlight=False)
@@ -104,7 +104,7 @@ async def _pull(
 
 def _progress(console: Console, seconds: float) -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeElapsedColumn(),
         TextColumn(f"of {seconds:g} s  {{task.fields[figures]}}"),
@@ -157,9 +157,9 @@ def replay_command(path: Path, host: str, port: int, speed: float | None) -> int
 
 async def _replay(server: ReplayServer, path: Path, host: str, port: int) -> None:
     await server.start(host, port)
-    console = Console(soft_wrap=True, highlight=False)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
     console.print(
-        f"[bold]{path}[/]: {_summary(server.capture)}; Ctrl-C ends it.\n"
+        f"{path}: {_summary(server.capture)}; Ctrl-C ends it.\n"
         f"  connect   any client that wants {_form(server.capture.pixel_format)} to {host}::{server.port}"
     )
     try:

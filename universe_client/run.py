@@ -160,7 +160,7 @@ def _watching(session: Run, console: Console, as_json: bool) -> Iterator[Callabl
         yield lambda: None
         return
     if not console.is_terminal:
-        lines = Console(stderr=True, highlight=False, soft_wrap=True)
+        lines = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
         yield _every(_LINE_EVERY, session, lambda: lines.print(line(session.report())))
         return
     with Live(console=console, auto_refresh=False, transient=True) as live:
@@ -187,7 +187,7 @@ def run(
     env: VectorEnv, agent: Agent, fps: float | None, until: Until, seed: int | None, as_json: bool
 ) -> int:
     """Play, then print the summary; return the exit status: 0 if every remote ran, else 1."""
-    console = Console(stderr=as_json)
+    console = Console(stderr=as_json, markup=False)
     with env:
         session = Run(env, agent, fps, until)
         try:

@@ -14,7 +14,7 @@ from typing import Self
 from urllib.parse import unquote, urlsplit
 
 GAMES = Path(__file__).parent / "browser_games"
-MISSING = "the MiniWoB++ pages are not installed: pip install 'universe-client[browser]'"
+MISSING = "the MiniWoB++ pages are not installed: pip install '.[browser]' in a checkout of universe-client"
 PREFIX = "browser."
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ def test_an_unknown_page_is_refused():
 
 def test_without_the_pages_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(browser_pages, "miniwob_root", lambda: None)
-    with pytest.raises(ImportError, match=r"pip install 'universe-client\[browser\]'"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[browser\]'"):
         page_of(CLICK)
     assert list(catalogue()) == ["browser.Fireflies-v0", "browser.Slalom-v0"]
 

@@ -81,7 +81,10 @@ def test_without_the_sdk_the_error_names_the_extra_even_where_our_docker_folder_
     assert done.stderr == ""
     folder, error = done.stdout.splitlines()
     assert folder == f"None [{str(REPOSITORY / 'docker')!r}]", "the trap is set"
-    assert error.startswith("ConfigError(") and "pip install 'universe-client[docker]'" in error
+    assert (
+        error.startswith("ConfigError(")
+        and "pip install '.[docker]' in a checkout of universe-client" in error
+    )
 
 
 def test_our_seccomp_profile_refuses_by_default_and_allows_chromiums_sandbox():

@@ -32,7 +32,7 @@ _CONFLICT = 409
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
 _PODMAN_SOCKET = Path("podman/podman.sock")
 _SECCOMP = Path(__file__).with_name("seccomp.json")
-_INSTALL = "docker remotes need the Docker SDK: pip install 'universe-client[docker]'"
+_INSTALL = "docker remotes need the Docker SDK: pip install '.[docker]' in a checkout of universe-client"
 
 
 class EngineError(Exception):
