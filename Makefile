@@ -45,9 +45,12 @@ lint: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The Rust core. It needs cargo, and a C compiler to link.
+# The Rust core. It needs cargo, and a C compiler to link. The second run is under loom, which tries the orders in which
+# threads can see each other's writes.
 test-rust:
-	cd vnc/core && cargo test --quiet --locked -p inflate -p jpeg -p pixels -p rfb
+	cd vnc/core && cargo test --quiet --locked -p inflate -p jpeg -p pixels -p rfb -p sessions
+	cd vnc/core && RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 timeout 900 \
+	    cargo test --quiet --locked -p sessions --lib --target-dir target/loom
 
 lint-rust: .venv/.dev
 	cd vnc/core && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings

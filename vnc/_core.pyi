@@ -9,7 +9,10 @@ __all__ = ["Pump", "Session"]
 
 @final
 class Pump:
-    """Reader threads and the sessions on them."""
+    """Reader threads and the sessions on them.
+
+    In a process that was forked off, `close` has no effect and all else raises a RuntimeError.
+    """
 
     def __new__(cls, threads: int) -> Pump: ...
     def fileno(self) -> int:
@@ -20,6 +23,7 @@ class Pump:
         self,
         host: str,
         port: int,
+        scope: int,
         password: bytes | None,
         encodings: list[int],
         limits: tuple[int, int, int, int, int],
@@ -30,10 +34,14 @@ class Pump:
         Args:
             host: an IPv4 or IPv6 address.
             port: the TCP port.
+            scope: the number of the interface of a link-local IPv6 address, else 0.
             password: for VNC authentication; None wants a server without any.
             encodings: numbers, best first.
             limits: framebuffer width, framebuffer height, text, cut text, outgoing.
-            timeouts: connect, handshake, update, probe interval, probe deadline, in seconds.
+            timeouts: connect, handshake, message, probe interval, probe deadline, in seconds.
+
+        Raises:
+            OSError: the system refuses: no route, no descriptor.
         """
     def feed(
         self,
@@ -59,11 +67,17 @@ class Pump:
 
 @final
 class Session:
-    """One connection."""
+    """One connection.
+
+    In a process that was forked off, `close` has no effect, and `take`, `refresh` and `send` raise a RuntimeError.
+    """
 
     @property
     def id(self) -> int:
         """What `Pump.drain` calls this session."""
+    @property
+    def connected(self) -> bool:
+        """Whether the TCP connection was established."""
     @property
     def ready(self) -> bool:
         """Whether the handshake is over."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import struct
 import time
 from asyncio import StreamReader, StreamWriter
@@ -23,7 +22,7 @@ from vnc.capture_scan import (
     Scanner,
 )
 from vnc.damage import Rect
-from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError
+from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError, unreachable
 from vnc.events import KeyEvent, PointerEvent, encode
 from vnc.handshake import ServerInit, handshake
 from vnc.pixel_format import RGBX, PixelFormat
@@ -111,7 +110,7 @@ async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
     except OSError as error:
-        raise ConnectError(f"{address}: {os.strerror(error.errno) if error.errno else error}") from None
+        raise unreachable(address, error) from None
     try:
         async with asyncio.timeout(timeouts.handshake):
             init = await handshake(*streams, address, options.limits)

@@ -9,6 +9,15 @@ VNCError
 └── PeerLost           an established session ended: closed, reset, or silent past a deadline
 """
 
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vnc.session import VNCAddress
+
 
 class VNCError(Exception):
     """Base of every error this package raises about a peer."""
@@ -36,3 +45,15 @@ class LimitExceeded(ProtocolError):
 
 class PeerLost(VNCError):
     """An established session is over."""
+
+
+def unreachable(address: VNCAddress, error: OSError | RuntimeError | UnicodeError) -> ConnectError:
+    """Return the `ConnectError` for what the system said when it was to connect: no route, no descriptor, no thread."""
+    return ConnectError(f"{address}: {system_words(error)}")
+
+
+def system_words(error: Exception) -> str:
+    """Return what the system calls an error, without a number and without asyncio's own words."""
+    if isinstance(error, OSError) and not isinstance(error, socket.gaierror) and error.errno:
+        return os.strerror(error.errno)
+    return getattr(error, "strerror", None) or str(error)

@@ -7,7 +7,8 @@ import os
 import socket
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 from vnc import _core
@@ -20,9 +21,10 @@ from vnc.errors import (
     ProtocolError,
     TooManyFailures,
     VNCError,
+    unreachable,
 )
 from vnc.events import Event, encode
-from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
+from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 from vnc.wire import Wire
 
@@ -35,6 +37,9 @@ _ERRORS: dict[str, type[VNCError]] = {
     "protocol": ProtocolError,
 }
 _MOST_THREADS = 4
+
+Opening = Callable[[_core.Pump], _core.Session]
+"""Opens one session on a pump."""
 
 
 async def connect(
@@ -52,30 +57,36 @@ async def connect(
         return await _connect_over_tls(address, address.tls, on_change, limits, timeouts, encodings)
     deadline = time.monotonic() + timeouts.connect
     hosts = await _resolve(address, timeouts)
-    error: VNCError = ConnectError(f"{address}: no address")
-    for host in hosts:
-        left = max(deadline - time.monotonic(), 0.0)
-        hub = _Hub.running()
-        core = hub.pump.open(
-            host,
-            address.port,
-            _vnc_password(address),
-            list(encodings),
-            _bounds(limits),
-            (left, *_deadlines(timeouts)),
-        )
-        session = NativeSession(address, on_change, hub, core)
+    failures: list[ConnectError] = []
+    for number, host in enumerate(hosts):
+        left = max(deadline - time.monotonic(), 0.0) / (len(hosts) - number)
+        opening = partial(_open, address, host, list(encodings), limits, timeouts, left)
         try:
-            await session._ready()
-        except ConnectError as problem:
-            error = problem
-            await session.close()
-        except BaseException:
-            await session.close()
-            raise
-        else:
-            return session
-    raise error
+            session = NativeSession(address, on_change, opening)
+        except ConnectError as error:
+            failures.append(error)
+            continue
+        try:
+            return await session._established()
+        except ConnectError as error:
+            if session._core.connected:  # somebody is there: another address of the host is not tried
+                raise
+            failures.append(error)
+    raise ConnectError("; ".join(dict.fromkeys(map(str, failures))))
+
+
+def _open(
+    address: VNCAddress,
+    host: tuple[str, int],
+    encodings: list[int],
+    limits: Limits,
+    timeouts: Timeouts,
+    seconds: float,
+    pump: _core.Pump,
+) -> _core.Session:
+    password = _vnc_password(address)
+    deadlines = (seconds, *_deadlines(timeouts))
+    return pump.open(host[0], address.port, host[1], password, encodings, _bounds(limits), deadlines)
 
 
 async def _connect_over_tls(
@@ -87,24 +98,29 @@ async def _connect_over_tls(
     encodings: Sequence[int],
 ) -> NativeSession:
     wire = await Wire.open(address, timeouts.connect)
-    hub = _Hub.running()
-    core = hub.pump.feed(
-        tls.insecure,
-        None if address.username is None else address.username.encode(),
-        _vnc_password(address) if address.username is None else (address.password or "").encode(),
-        list(encodings),
-        _bounds(limits),
-        (timeouts.connect, *_deadlines(timeouts)),
-    )
-    session = NativeSession(address, on_change, hub, core, wire.flush)
+
+    def feed(pump: _core.Pump) -> _core.Session:
+        return pump.feed(
+            tls.insecure,
+            None if address.username is None else address.username.encode(),
+            _vnc_password(address) if address.username is None else (address.password or "").encode(),
+            list(encodings),
+            _bounds(limits),
+            (timeouts.connect, *_deadlines(timeouts)),
+        )
+
     try:
-        wire.attach(core)
+        session = NativeSession(address, on_change, feed, wire.flush)
+    except BaseException:
+        wire.abort()
+        raise
+    try:
+        wire.attach(session._core)
         await wire.start_tls(tls)
-        await session._ready()
     except BaseException:
         await session.close()
         raise
-    return session
+    return await session._established()
 
 
 def _vnc_password(address: VNCAddress) -> bytes | None:
@@ -125,17 +141,26 @@ def _deadlines(timeouts: Timeouts) -> tuple[float, float, float, float]:
     return timeouts.handshake, timeouts.update, timeouts.probe_interval, timeouts.probe_deadline
 
 
-async def _resolve(address: VNCAddress, timeouts: Timeouts) -> list[str]:
-    """Return the numeric addresses of a host."""
+async def _resolve(address: VNCAddress, timeouts: Timeouts) -> list[tuple[str, int]]:
+    """Return the numeric addresses of a host, each with the interface of a link-local one, else 0."""
     loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(timeouts.connect):
-            found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except TimeoutError:
-        raise ConnectError(f"{address}: no address within {timeouts.connect:g} s") from None
-    except OSError as error:
-        raise ConnectError(f"{address}: {error}") from error
-    return [str(sockaddr[0]) for *_, sockaddr in found]
+    place = address.host, address.port
+    try:  # a number needs nobody to be asked, and no thread to wait in
+        found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        try:
+            async with asyncio.timeout(timeouts.connect):
+                found = await loop.getaddrinfo(*place, type=socket.SOCK_STREAM)
+        except TimeoutError:
+            raise ConnectError(f"{address}: no address within {timeouts.connect:g} s") from None
+        except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: there are no more threads
+            raise unreachable(address, error) from error
+    return list(dict.fromkeys(_numeric(*sockaddr) for *_, sockaddr in found))
+
+
+def _numeric(host: str, port: int, flow: int = 0, scope: int = 0) -> tuple[str, int]:
+    """Return the parts of a socket address that `_core.Pump.open` wants."""
+    return host, scope
 
 
 class _Hub:
@@ -147,24 +172,42 @@ class _Hub:
         self.pump = _core.Pump(min(_MOST_THREADS, os.cpu_count() or 1))
         self._loop = loop
         self._sessions: dict[int, Callable[[], Any]] = {}
-        loop.add_reader(self.pump.fileno(), self._news)
+        self._of_loop[loop] = self
+        try:
+            loop.add_reader(self.pump.fileno(), self._news)
+        except BaseException:
+            self._close()
+            raise
 
     @classmethod
-    def running(cls) -> _Hub:
-        loop = asyncio.get_running_loop()
-        hub = cls._of_loop.get(loop)
-        if hub is None:
-            hub = cls._of_loop[loop] = cls(loop)
-        return hub
+    def open(cls, opening: Opening, changed: Callable[[], Any]) -> tuple[_Hub, _core.Session]:
+        """Have a session opened on the pump of the running loop; `changed` is called when it has news.
 
-    def watch(self, session: _core.Session, changed: Callable[[], Any]) -> None:
-        self._sessions[session.id] = changed
+        Raises:
+            OSError: the system refuses; nothing is left behind.
+        """
+        loop = asyncio.get_running_loop()
+        hub = cls._of_loop.get(loop) or cls(loop)
+        try:
+            session = opening(hub.pump)
+        except BaseException:
+            hub._close_if_empty()
+            raise
+        hub._sessions[session.id] = changed
+        return hub, session
 
     def forget(self, session: _core.Session) -> None:
-        if self._sessions.pop(session.id, None) is not None and not self._sessions:
-            del self._of_loop[self._loop]
-            self._loop.remove_reader(self.pump.fileno())
-            self.pump.close()
+        if self._sessions.pop(session.id, None) is not None:
+            self._close_if_empty()
+
+    def _close_if_empty(self) -> None:
+        if not self._sessions:
+            self._close()
+
+    def _close(self) -> None:
+        del self._of_loop[self._loop]
+        self._loop.remove_reader(self.pump.fileno())
+        self.pump.close()
 
     def _news(self) -> None:
         for number in self.pump.drain():
@@ -180,30 +223,42 @@ class NativeSession:
         self,
         address: VNCAddress,
         on_change: Callable[[], Any],
-        hub: _Hub,
-        core: _core.Session,
+        opening: Opening,
         flush: Callable[[], object] = lambda: None,
     ) -> None:
+        """Begin to connect.
+
+        Raises:
+            ConnectError: the system refuses: no route, no descriptors, no threads.
+        """
         self.address = address
         self._on_change = on_change
         self._flush = flush
-        self._established = asyncio.Event()
+        self._done = asyncio.Event()  # with the handshake, one way or the other
         self._announced = False
-        self._hub: _Hub | None = hub
-        self._core = core
-        hub.watch(core, self._changed)
+        self._owner = Owner()
+        self._hub: _Hub | None
+        try:
+            self._hub, self._core = _Hub.open(opening, self._changed)
+        except OSError as error:
+            raise unreachable(address, error) from error
 
-    async def _ready(self) -> None:
-        """Wait for the end of the handshake."""
-        await self._established.wait()
-        if self.error is not None and not self._core.ready:
-            raise self.error
+    async def _established(self) -> Self:
+        """Wait for the end of the handshake; close a session that does not get there."""
+        try:
+            await self._done.wait()
+            if self.error is not None and not self._core.ready:
+                raise self.error
+        except BaseException:
+            await self.close()
+            raise
         self._announced = True
+        return self
 
     def _changed(self) -> None:
         self._flush()
         if self._core.ready or self._core.error is not None:
-            self._established.set()
+            self._done.set()
         if self._announced:
             self._on_change()
         if self._core.error is not None:
@@ -269,6 +324,8 @@ class NativeSession:
 
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""
+        if not self._owner.is_here:
+            return
         self._core.close()
         self._flush()
         self._leave()

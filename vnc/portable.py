@@ -8,7 +8,6 @@ decoder is ours: handshake, message loop, requests, liveness, and a front buffer
 from __future__ import annotations
 
 import asyncio
-import os
 import struct
 import threading
 import time
@@ -21,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vnc.encodings import RAW, ZLIB
-from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError
+from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
-from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
+from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
     import asyncvnc
@@ -76,7 +75,7 @@ async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, 
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
     except OSError as error:
-        raise ConnectError(f"{address}: {os.strerror(error.errno) if error.errno else error}") from error
+        raise unreachable(address, error) from error
 
 
 class _RectReader:
@@ -124,6 +123,7 @@ class PortableSession:
         self._reader, self._writer = reader, writer
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
         self._loop = asyncio.get_running_loop()
+        self._owner = Owner()
         self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
         self._front = np.zeros(self.shape, np.uint8)
         self._rects = _RectReader(reader)
@@ -155,6 +155,7 @@ class PortableSession:
 
     def take(self, out: Frame) -> int:
         """See `vnc.session.Session.take`; this driver always copies the whole frame."""
+        self._owner.check()
         if out.shape != self.shape:
             raise ValueError(f"array of shape {out.shape}, the screen is {self.shape}")
         with self._lock:
@@ -163,11 +164,13 @@ class PortableSession:
 
     def send(self, events: Sequence[Event]) -> None:
         """See `vnc.session.Session.send`."""
+        self._owner.check()
         if events and self.error is None:
             self._on_loop(self._write, encode(events))
 
     def refresh(self) -> int:
         """See `vnc.session.Session.refresh`."""
+        self._owner.check()
         with self._lock:
             self._wanted += 1
             wanted = self._wanted
@@ -180,6 +183,8 @@ class PortableSession:
 
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""
+        if not self._owner.is_here:
+            return
         self._fail(PeerLost(f"{self.address}: closed by us"))
         self._task.cancel()
         await asyncio.wait([self._task], timeout=self._timeouts.close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -37,7 +38,7 @@ class Timeouts:
     connect: float = 10.0
     handshake: float = 15.0
     update: float = 30.0
-    """One FramebufferUpdate, from its header to its last rect."""
+    """One message of the server, from its first byte to its last."""
     probe_interval: float = 5.0
     """After this much silence the server is asked for one pixel."""
     probe_deadline: float = 10.0
@@ -87,10 +88,36 @@ class SessionStats:
     """Encoded rect payload, 12 header bytes a rect included."""
 
 
+class Owner:
+    """The process that opened a session.
+
+    A process that was forked from it shares the session's descriptors, but has neither its threads nor its loop, and
+    its locks may be held for ever: whatever it did would be done to its parent.
+    """
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is that process."""
+        return os.getpid() == self._pid
+
+    def check(self) -> None:
+        """Refuse to go on in another process.
+
+        Raises:
+            RuntimeError: this process was forked from the one that opened the session.
+        """
+        if not self.is_here:
+            raise RuntimeError("this process was forked from the one that opened it")
+
+
 class Session(Protocol):
     """One established VNC connection: the newest frame out, input events in.
 
-    Everything but `close` may be called from any thread and never waits for the network.
+    Everything but `close` may be called from any thread and never waits for the network. In a process that was forked
+    from the one that opened it, `take`, `refresh` and `send` raise a RuntimeError, and `close` has no effect.
     """
 
     @property
@@ -105,7 +132,11 @@ class Session(Protocol):
 
     @property
     def frames(self) -> int:
-        """How many frames (finished updates that carried pixels) have been decoded."""
+        """How many whole frames there have been: finished updates that carried pixels.
+
+        After the screen has got another size, `frames` and `shape` stay as they are until every pixel of the new one
+        has come.
+        """
         ...
 
     @property
@@ -115,7 +146,10 @@ class Session(Protocol):
 
     @property
     def generation(self) -> int:
-        """The newest `refresh` whose pixels are all in the framebuffer; 0 before any."""
+        """The newest `refresh` whose pixels are all in the frame that `frames` counts; 0 before any.
+
+        Whoever sees it sees that `frames`, or a later one.
+        """
         ...
 
     @property
@@ -139,7 +173,8 @@ class Session(Protocol):
     def take(self, out: Frame) -> int:
         """Copy the newest frame into `out` (shape `shape`, uint8, RGB); return its `frames` number.
 
-        Give the same array each time: a driver may copy only what changed since the last take into it.
+        A frame is whole: no part of an update that is under way is ever in it. Give the same array each time: a driver
+        may copy only what changed since the last take into it.
 
         Raises:
             ValueError: `out` has not the framebuffer's shape (the screen was resized).

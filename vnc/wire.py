@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from typing import TYPE_CHECKING
 
-from vnc.errors import ConnectError
+from vnc.errors import ConnectError, unreachable
 from vnc.session import VNCAddress
 from vnc.tls import TLS
 
@@ -46,8 +45,12 @@ class Wire(asyncio.Protocol):
         except TimeoutError:
             raise ConnectError(f"{address}: no connection within {seconds:g} s") from None
         except OSError as error:
-            raise ConnectError(f"{address}: {os.strerror(error.errno) if error.errno else error}") from error
+            raise unreachable(address, error) from error
         return wire
+
+    def abort(self) -> None:
+        """Hang up."""
+        self._transport.abort()
 
     def attach(self, core: _core.Session) -> None:
         """Begin to move bytes."""

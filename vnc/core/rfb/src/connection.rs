@@ -18,6 +18,7 @@ use crate::framebuffer::Framebuffer;
 use crate::handshake::{Credentials, Handshake, ServerInit, Step};
 use crate::limits::Limits;
 use crate::messages::{begin_update, colour_map, cut_text, fence};
+use crate::shown::Shown;
 use crate::update::{Cursor, Drawn, Totals, Update};
 use crate::wire::Bytes;
 
@@ -52,9 +53,9 @@ pub enum Event {
     },
     /// The handshake is over.
     Ready(ServerInit),
-    /// An update that drew something is finished.
+    /// There is a new whole frame.
     Frame(Totals),
-    /// The screen has another size, and is black until its pixels come.
+    /// The frame has another size; a `Frame` follows.
     Resized(u16, u16),
     /// The cursor has another shape.
     Cursor(Cursor),
@@ -82,8 +83,10 @@ pub struct Connection {
     decoders: Registry,
     screen: Framebuffer,
     flow: Flow,
-    frames: u64,
-    torn: bool,
+    shown: Shown,
+    /// Messages whose header has been read, and the type of the newest one.
+    begun: u64,
+    kind: u8,
 }
 
 impl Connection {
@@ -99,8 +102,9 @@ impl Connection {
             decoders: Registry::new(),
             screen: Framebuffer::new(0, 0, 0),
             flow: Flow::default(),
-            frames: 0,
-            torn: false,
+            shown: Shown::default(),
+            begun: 0,
+            kind: 0,
         }
     }
 
@@ -159,22 +163,33 @@ impl Connection {
         matches!(self.state, State::Update(_))
     }
 
-    /// Whether the screen holds a part of an update that is not finished, because it is huge, or never will be.
+    /// The message of which some bytes have come and not all: its number on this connection, and its type.
     #[must_use]
-    pub const fn torn(&self) -> bool {
-        self.torn
+    pub fn unfinished(&self) -> Option<(u64, u8)> {
+        match self.state {
+            State::Update(_) | State::Skip(_) => Some((self.begun, self.kind)),
+            State::Message => self.buffer.pending().first().map(|&kind| (self.begun + 1, kind)),
+            State::Handshake(_) | State::Failed(_) => None,
+        }
     }
 
-    /// The screen.
+    /// The newest whole frame; None after a decoder failed while it drew over that frame.
+    #[must_use]
+    pub const fn frame(&self) -> Option<&Framebuffer> {
+        self.shown.newest(&self.screen)
+    }
+
+    /// The screen as it is drawn on: a part of an update may be on it. `frame` is whole.
     #[must_use]
     pub const fn screen(&self) -> &Framebuffer {
         &self.screen
     }
 
-    /// Finished updates that drew something.
+    /// How many whole frames there have been: finished updates that drew something, those of a screen that has
+    /// another size once every pixel of it is there.
     #[must_use]
     pub const fn frames(&self) -> u64 {
-        self.frames
+        self.shown.frames()
     }
 
     /// The newest refresh whose pixels are all on the screen.
@@ -282,6 +297,7 @@ impl Connection {
                 let (payload, used) = (payload.to_vec(), bytes.offset());
                 self.fence(flags, &payload);
                 self.buffer.consume(used);
+                self.begun += 1;
                 return Ok(true);
             }
             other => return Err(Error::Protocol(format!("message type {other} does not exist"))),
@@ -290,6 +306,7 @@ impl Connection {
         let Some(state) = done else { return Ok(false) };
         self.buffer.consume(used);
         self.state = state;
+        (self.begun, self.kind) = (self.begun + 1, number);
         Ok(true)
     }
 
@@ -313,14 +330,14 @@ impl Connection {
         if !complete {
             update.split_rows(input, &mut self.decoders)?;
         }
-        let events = &mut self.events;
-        // Until all of it is drawn; for good if that fails.
-        self.torn = true;
-        update.draw(input, &mut self.screen, &mut self.decoders, self.frames + 1, |drawn| {
+        self.shown.begin(&update, &self.screen);
+        let (events, frame) = (&mut self.events, self.shown.frames() + 1);
+        update.draw(input, &mut self.screen, &mut self.decoders, frame, |drawn| {
             if let Drawn::Cursor(cursor) = drawn {
                 events.push_back(Event::Cursor(cursor));
             }
         })?;
+        self.shown.drawn();
         self.buffer.consume(update.drop_drawn());
         if complete {
             self.finish(&update);
@@ -331,15 +348,11 @@ impl Connection {
     }
 
     fn finish(&mut self, update: &Update) {
-        self.torn = false;
         if update.resized {
-            self.events.push_back(Event::Resized(self.screen.width(), self.screen.height()));
             self.flow.resized(self.screen.whole(), &mut self.out);
         }
-        if update.resized || update.totals.pixels > 0 {
-            self.frames += 1;
-            self.events.push_back(Event::Frame(update.totals));
-        }
+        // Before the refresh that it may complete.
+        self.shown.finish(update, &mut self.screen, &mut self.events);
         self.flow.updated(&mut self.screen, &mut self.out);
     }
 }

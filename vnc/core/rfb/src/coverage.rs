@@ -3,7 +3,7 @@
 use crate::geometry::Rect;
 
 /// INVARIANT: `left` is the number of clear bits that stand for pixels; each row begins in a new word.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Coverage {
     words: Vec<u64>,
     per_row: usize,

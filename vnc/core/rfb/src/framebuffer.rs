@@ -12,7 +12,7 @@ const CELL_WIDTH: usize = 64;
 const CELL_HEIGHT: usize = 16;
 
 /// The pixels and their damage.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Framebuffer {
     width: u16,
     height: u16,
@@ -24,7 +24,10 @@ pub struct Framebuffer {
     born: u64,
     /// The number the frame under construction will get.
     frame: u64,
+    /// Pixels drawn since `expect_all`, until those are all.
     coverage: Option<Coverage>,
+    /// Pixels drawn since the size changed, until those are all.
+    filled: Option<Coverage>,
 }
 
 impl Framebuffer {
@@ -34,7 +37,8 @@ impl Framebuffer {
         let columns = usize::from(width).div_ceil(CELL_WIDTH);
         let cells = columns * usize::from(height).div_ceil(CELL_HEIGHT);
         let pixels = vec![0; usize::from(width) * usize::from(height) * 3];
-        Self { width, height, pixels, stamps: vec![0; cells], columns, born: frame, frame, coverage: None }
+        let stamps = vec![0; cells];
+        Self { width, height, pixels, stamps, columns, born: frame, frame, coverage: None, filled: None }
     }
 
     /// Pixels across.
@@ -70,6 +74,7 @@ impl Framebuffer {
     pub(crate) fn resize(&mut self, width: u16, height: u16) {
         let waiting = self.coverage.is_some();
         *self = Self::new(width, height, self.frame);
+        self.filled = Some(Coverage::new(width, height));
         if waiting {
             self.expect_all();
         }
@@ -85,6 +90,12 @@ impl Framebuffer {
         self.coverage.take_if(|coverage| coverage.complete()).is_some()
     }
 
+    /// Whether every pixel has been drawn since the size changed.
+    pub(crate) fn is_filled(&mut self) -> bool {
+        self.filled.take_if(|filled| filled.complete());
+        self.filled.is_none()
+    }
+
     fn mark(&mut self, rect: Rect) {
         if rect.area() == 0 {
             return;
@@ -92,7 +103,7 @@ impl Framebuffer {
         let (x, y) = (usize::from(rect.x), usize::from(rect.y));
         let last_column = (x + usize::from(rect.width) - 1) / CELL_WIDTH;
         let last_row = (y + usize::from(rect.height) - 1) / CELL_HEIGHT;
-        if let Some(coverage) = &mut self.coverage {
+        for coverage in [&mut self.coverage, &mut self.filled].into_iter().flatten() {
             coverage.add(rect);
         }
         for row in y / CELL_HEIGHT..=last_row {

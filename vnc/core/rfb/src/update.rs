@@ -7,6 +7,8 @@
 //! `scan` walks the bytes as they come and notes where each whole rect lies; `draw` decodes the noted rects.
 //! Normally that happens once, when the last rect is there, so that nobody sees half an update.
 
+use std::ops::AddAssign;
+
 use crate::decoders::{Progress, Registry, Scan};
 use crate::encodings::{CURSOR, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, LAST_RECT, RAW};
 use crate::error::{Error, Reason};
@@ -30,6 +32,14 @@ pub struct Totals {
     pub pixels: u64,
     /// Bytes they took, headers included.
     pub bytes: u64,
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.rects += other.rects;
+        self.pixels += other.pixels;
+        self.bytes += other.bytes;
+    }
 }
 
 /// A whole rect; its payload lies at `start..end` of the input.
@@ -217,6 +227,14 @@ impl Update {
         }
         self.position += length;
         Ok(())
+    }
+
+    /// Whether a rect that is whole gives the screen another size.
+    pub fn resizes(&self, screen: &Framebuffer) -> bool {
+        let size = (screen.width(), screen.height());
+        let mut resizes =
+            self.jobs.iter().filter(|job| [DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE].contains(&job.encoding));
+        resizes.any(|job| (job.rect.width, job.rect.height) != size)
     }
 
     /// Decode the rects that are whole; `frame` is the number of the frame this update makes.

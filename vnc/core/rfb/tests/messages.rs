@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{at, counted, error_after, grey, ready, ready_with, rect, update};
+use common::{at, counted, error_after, grey, ready, ready_with, rect, shown, update};
 use rfb::{Error, Event, Limits, Reason};
 
 const INCREMENTAL: [u8; 10] = [3, 1, 0, 0, 0, 0, 0, 8, 0, 6];
@@ -36,15 +36,16 @@ fn a_huge_update_is_drawn_as_it_comes() {
     let bytes = update(&[grey([0, 0, 80, 60], 1), grey([0, 60, 80, 20], 2)]);
     for piece in [1, 7, 1448, 65_536] {
         let mut connection = ready_with(limits.clone(), 80, 80);
-        let mut torn = false;
+        let (mut early, mut torn) = (false, false);
         for part in bytes.chunks(piece) {
             connection.receive(part);
-            torn |= connection.torn();
+            early |= connection.frames() == 0 && at(&connection, 0, 0) == 1;
+            torn |= connection.frames() == 0 && shown(&connection, 0, 0) != 0;
         }
         assert_eq!(connection.error(), None);
-        assert!(torn || piece == 65_536, "pieces of {piece}");
-        assert!(!connection.torn());
-        assert_eq!((at(&connection, 79, 59), at(&connection, 0, 60)), (1, 2));
+        assert!(early || piece == 65_536, "pieces of {piece}");
+        assert!(!torn, "a part of it is shown");
+        assert_eq!((shown(&connection, 79, 59), shown(&connection, 0, 60)), (1, 2));
         let Some(Event::Frame(totals)) = connection.next_event() else { panic!("no frame") };
         assert_eq!((totals.rects, totals.pixels, totals.bytes), (2, 6400, 2 * 12 + 6400 * 4));
     }
@@ -122,16 +123,42 @@ fn a_resize_in_an_update_is_one_frame() {
     for (encoding, payload) in [(-223, vec![]), (-308, [&[1, 0, 0, 0][..], &[0; 16]].concat())] {
         let mut connection = ready();
         let resize = rect([0, 0, 20, 10], encoding, &payload);
-        connection.receive(&update(&[grey([0, 0, 8, 6], 1), resize, grey([10, 5, 10, 5], 2)]));
+        connection.receive(&update(&[grey([0, 0, 8, 6], 1), resize, grey([0, 0, 20, 10], 2)]));
         assert_eq!(connection.error(), None);
         assert_eq!((connection.screen().width(), connection.screen().height()), (20, 10));
-        assert_eq!((at(&connection, 0, 0), at(&connection, 19, 9)), (0, 2));
+        assert_eq!((shown(&connection, 0, 0), shown(&connection, 19, 9)), (2, 2));
         assert_eq!(connection.next_event(), Some(Event::Resized(20, 10)));
         assert!(matches!(connection.next_event(), Some(Event::Frame(_))));
         assert_eq!(connection.data_to_send()[..10], [3, 0, 0, 0, 0, 0, 0, 20, 0, 10]);
     }
     let shrink = update(&[rect([0, 0, 4, 4], -223, &[]), grey([0, 0, 8, 6], 1)]);
     assert_eq!(reason(error_after(&shrink)).2, Reason::OutsideFramebuffer(4, 4));
+}
+
+#[test]
+fn a_screen_of_another_size_is_shown_when_every_pixel_of_it_has_come() {
+    let mut connection = ready();
+    connection.receive(&update(&[grey([0, 0, 8, 6], 1)]));
+    assert!(matches!(connection.next_event(), Some(Event::Frame(_))));
+    let resize = rect([0, 0, 20, 10], -223, &[]);
+    let parts = [
+        update(&[grey([0, 0, 8, 6], 9), resize, grey([0, 0, 20, 4], 2)]),
+        update(&[]),
+        update(&[grey([0, 4, 20, 5], 3)]),
+    ];
+    for part in parts {
+        connection.receive(&part);
+        assert_eq!((connection.next_event(), connection.frames()), (None, 1));
+        let frame = connection.frame().expect("a frame");
+        assert_eq!((frame.width(), frame.height()), (8, 6));
+        assert!(frame.pixels().iter().all(|&value| value == 1), "not the frame of before");
+    }
+    connection.receive(&update(&[grey([0, 9, 20, 1], 4)]));
+    assert_eq!(connection.next_event(), Some(Event::Resized(20, 10)));
+    let Some(Event::Frame(totals)) = connection.next_event() else { panic!("no frame") };
+    assert_eq!((totals.rects, totals.pixels), (4, 48 + 200));
+    assert_eq!((shown(&connection, 0, 3), shown(&connection, 0, 8), shown(&connection, 19, 9)), (2, 3, 4));
+    assert_eq!(connection.frames(), 2);
 }
 
 #[test]
@@ -183,9 +210,27 @@ fn fences_are_answered_and_unknown_flags_are_not_repeated() {
 }
 
 #[test]
-fn a_failed_decoder_leaves_the_connection_torn() {
+fn what_a_failed_decoder_drew_is_not_shown() {
     let mut connection = ready();
     connection.receive(&update(&[grey([0, 0, 8, 3], 1), rect([0, 0, 8, 6], 6, &[0, 0, 0, 3, 1, 2, 3])]));
     assert_eq!(connection.frames(), 0);
-    assert!(connection.torn() && connection.error().is_some());
+    assert!(connection.frame().is_none() && connection.error().is_some());
+}
+
+#[test]
+fn the_message_that_is_not_finished_is_known() {
+    let mut connection = ready();
+    assert_eq!(connection.unfinished(), None);
+    let messages =
+        [update(&[grey([0, 0, 8, 6], 1)]), vec![2], [&[3, 0, 0, 0, 0, 0, 0, 5][..], b"hello"].concat()];
+    let fence = vec![248, 0, 0, 0, 0, 0, 0, 1, 1, 9];
+    for (number, message) in messages.iter().chain([&fence, &update(&[])]).enumerate() {
+        let (last, most) = message.split_last().expect("bytes");
+        for byte in most {
+            connection.receive(&[*byte]);
+            assert_eq!(connection.unfinished(), Some((number as u64 + 1, message[0])));
+        }
+        connection.receive(&[*last]);
+        assert_eq!((connection.unfinished(), connection.error()), (None, None));
+    }
 }

@@ -69,7 +69,13 @@ pub fn error_after(bytes: &[u8]) -> Error {
     error
 }
 
-/// The grey value at (x, y).
+/// The grey value at (x, y) of the newest frame.
+pub fn shown(connection: &Connection, x: usize, y: usize) -> u8 {
+    let frame = connection.frame().expect("no frame");
+    frame.pixels()[(y * usize::from(frame.width()) + x) * 3]
+}
+
+/// The grey value at (x, y) of the screen.
 pub fn at(connection: &Connection, x: usize, y: usize) -> u8 {
     connection.screen().pixels()[(y * usize::from(connection.screen().width()) + x) * 3]
 }

@@ -7,13 +7,14 @@ use mio::net::TcpStream;
 /// How a session ends that the server ended.
 pub(crate) const CLOSED: &str = "the server closed the connection";
 
-/// An error of the socket, without the number that Rust appends.
-pub(crate) fn told(error: &std::io::Error) -> String {
+/// An error of the system, without the number that Rust appends.
+#[must_use]
+pub fn words(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => CLOSED.into(),
         _ => {
             let text = error.to_string();
-            text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.into())
+            text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.into())
         }
     }
 }

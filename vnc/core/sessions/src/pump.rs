@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -14,22 +13,26 @@ use rfb::{Config, Connection};
 
 use crate::deadlines::Timeouts;
 use crate::hub::Hub;
-use crate::lock;
-use crate::session::{Opening, Shared, Turn};
+use crate::process::Process;
+use crate::session::{Opening, Session, Turn};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Mutex, lock};
 
 const WAKER: Token = Token(usize::MAX);
 /// How often deadlines are looked at.
 const TICK: Duration = Duration::from_millis(100);
 
 /// One thread's sockets.
-pub(crate) struct Reader {
+struct Reader {
     registry: Registry,
     waker: Waker,
-    sessions: Mutex<HashMap<usize, Arc<Shared>>>,
+    sessions: Mutex<HashMap<usize, Arc<Session>>>,
     stop: AtomicBool,
 }
 
-pub(crate) struct Pump {
+/// Reader threads, and the sessions on them.
+pub struct Pump {
+    process: Process,
     readers: Vec<Arc<Reader>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     hub: Arc<Hub>,
@@ -37,11 +40,7 @@ pub(crate) struct Pump {
 }
 
 impl Reader {
-    pub fn forget(&self, token: usize) {
-        lock(&self.sessions).remove(&token);
-    }
-
-    fn get(&self, token: usize) -> Option<Arc<Shared>> {
+    fn get(&self, token: usize) -> Option<Arc<Session>> {
         lock(&self.sessions).get(&token).cloned()
     }
 
@@ -71,15 +70,21 @@ impl Reader {
     }
 
     fn tick(&self, now: Instant) {
-        let sessions: Vec<_> = lock(&self.sessions).values().cloned().collect();
-        for session in sessions {
+        for session in self.current() {
             session.tick(now);
         }
+    }
+
+    /// The sessions that are not over; the others are forgotten.
+    fn current(&self) -> Vec<Arc<Session>> {
+        let mut sessions = lock(&self.sessions);
+        sessions.retain(|_, session| session.published().failure().is_none());
+        sessions.values().cloned().collect()
     }
 }
 
 /// A fault in one session's decoder must not end the others of its thread.
-fn turn(session: &Arc<Shared>, closing: bool) -> Turn {
+fn turn(session: &Arc<Session>, closing: bool) -> Turn {
     catch_unwind(AssertUnwindSafe(|| session.ready(closing))).unwrap_or_else(|_| {
         session.finish("protocol", "the decoder panicked".into());
         Turn::Done
@@ -87,10 +92,12 @@ fn turn(session: &Arc<Shared>, closing: bool) -> Turn {
 }
 
 impl Pump {
+    /// So many reader threads, without a session.
     pub fn new(threads: usize) -> std::io::Result<Self> {
         let mut pump = Self {
+            process: Process::this(),
             readers: Vec::new(),
-            threads: Mutex::default(),
+            threads: Mutex::new(Vec::new()),
             hub: Arc::new(Hub::new()?),
             next: AtomicU64::new(0),
         };
@@ -99,7 +106,7 @@ impl Pump {
             let reader = Arc::new(Reader {
                 registry: poll.registry().try_clone()?,
                 waker: Waker::new(poll.registry(), WAKER)?,
-                sessions: Mutex::default(),
+                sessions: Mutex::new(HashMap::new()),
                 stop: AtomicBool::new(false),
             });
             let runner = Arc::clone(&reader);
@@ -111,6 +118,12 @@ impl Pump {
         Ok(pump)
     }
 
+    /// Whether this is the process that made it; any other must leave it alone.
+    pub fn is_ours(&self) -> bool {
+        self.process.is_this()
+    }
+
+    /// Where its sessions are listed that have news.
     pub fn hub(&self) -> &Hub {
         &self.hub
     }
@@ -121,21 +134,21 @@ impl Pump {
         address: SocketAddr,
         config: Config,
         timeouts: Timeouts,
-    ) -> std::io::Result<Arc<Shared>> {
+    ) -> std::io::Result<Arc<Session>> {
         let mut stream = TcpStream::connect(address)?;
         let (token, reader) = self.place();
         // INVARIANT: held until the session is listed, so that its first event finds it.
         let mut sessions = lock(&reader.sessions);
         reader.registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-        let session = self.session(token, reader, Some(stream), config, timeouts);
+        let session = self.session(token, Some(stream), config, timeouts);
         sessions.insert(token, Arc::clone(&session));
         Ok(session)
     }
 
     /// A session whose bytes the caller moves; here it is held against its deadlines.
-    pub fn feed(&self, config: Config, timeouts: Timeouts) -> Arc<Shared> {
+    pub fn feed(&self, config: Config, timeouts: Timeouts) -> Arc<Session> {
         let (token, reader) = self.place();
-        let session = self.session(token, reader, None, config, timeouts);
+        let session = self.session(token, None, config, timeouts);
         lock(&reader.sessions).insert(token, Arc::clone(&session));
         session
     }
@@ -148,24 +161,25 @@ impl Pump {
     fn session(
         &self,
         token: usize,
-        reader: &Arc<Reader>,
         stream: Option<TcpStream>,
         config: Config,
         timeouts: Timeouts,
-    ) -> Arc<Shared> {
-        Arc::new(Shared::new(Opening {
-            token,
+    ) -> Arc<Session> {
+        Arc::new(Session::new(Opening {
+            id: token as u64,
             stream,
             outgoing_limit: config.limits.outgoing,
             connection: Connection::new(config),
             timeouts,
             hub: Arc::downgrade(&self.hub),
-            reader: Arc::downgrade(reader),
         }))
     }
 
-    /// End all sessions and threads.
+    /// End all sessions and threads. In a process that was forked off: no effect, they are the parent's.
     pub fn close(&self) {
+        if !self.is_ours() {
+            return;
+        }
         for reader in &self.readers {
             reader.stop.store(true, Ordering::Release);
             // A thread that cannot be woken looks at `stop` at its next tick.
@@ -176,18 +190,21 @@ impl Pump {
             let _ = thread.join();
         }
         for reader in &self.readers {
-            let sessions: Vec<_> = lock(&reader.sessions).values().cloned().collect();
-            for session in sessions {
+            for session in reader.current() {
                 session.finish("lost", "closed".into());
             }
+            lock(&reader.sessions).clear();
         }
-        // Sessions noted there keep the hub alive, and it them.
-        self.hub.drain();
     }
 }
 
 impl Drop for Pump {
     fn drop(&mut self) {
-        self.close();
+        if self.is_ours() {
+            self.close();
+        } else if let Ok(threads) = self.threads.get_mut() {
+            // Threads that are not in this process must not even be detached.
+            threads.drain(..).for_each(std::mem::forget);
+        }
     }
 }

@@ -1,0 +1,67 @@
+//! What others may see of the screen: whole frames.
+
+use std::collections::VecDeque;
+
+use crate::connection::Event;
+use crate::framebuffer::Framebuffer;
+use crate::update::{Totals, Update};
+
+#[derive(Default)]
+pub(crate) struct Shown {
+    frames: u64,
+    /// The newest whole frame, while the screen is not one: a part of a huge update is on it, or it has another size
+    /// and not all of its pixels have come.
+    kept: Option<Framebuffer>,
+    /// A decoder failed while it drew.
+    broken: bool,
+    /// What was drawn, and whether the size changed, since the newest frame.
+    drawn: Totals,
+    resized: bool,
+}
+
+impl Shown {
+    /// How many frames there have been.
+    pub const fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// The newest frame; None after a decoder failed while it drew over that frame.
+    pub const fn newest<'a>(&'a self, screen: &'a Framebuffer) -> Option<&'a Framebuffer> {
+        match &self.kept {
+            Some(kept) => Some(kept),
+            None if self.broken => None,
+            None => Some(screen),
+        }
+    }
+
+    /// An update is about to be drawn; keep the newest frame unless all that makes the next one is there.
+    pub fn begin(&mut self, update: &Update, screen: &Framebuffer) {
+        if self.kept.is_none() && (!update.complete() || update.resizes(screen)) {
+            self.kept = Some(screen.clone());
+        }
+        self.broken = true;
+    }
+
+    /// No decoder failed.
+    pub const fn drawn(&mut self) {
+        self.broken = false;
+    }
+
+    /// The last rect of an update is drawn: there is a new frame if it changed anything, and all pixels are there.
+    pub fn finish(&mut self, update: &Update, screen: &mut Framebuffer, events: &mut VecDeque<Event>) {
+        self.drawn += update.totals;
+        self.resized |= update.resized;
+        if !screen.is_filled() {
+            return;
+        }
+        self.kept = None;
+        let (resized, drawn) = (std::mem::take(&mut self.resized), std::mem::take(&mut self.drawn));
+        if resized {
+            events.push_back(Event::Resized(screen.width(), screen.height()));
+        }
+        if resized || drawn.pixels > 0 {
+            self.frames += 1;
+            events.push_back(Event::Frame(drawn));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How reader threads tell an event loop that sessions have changed: one file descriptor, coalesced.
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, lock};
+
+/// A session as the hub lists it.
+pub(crate) struct Entry {
+    pub id: u64,
+    listed: AtomicBool,
+}
+
+impl Entry {
+    pub fn new(id: u64) -> Arc<Self> {
+        Arc::new(Self { id, listed: AtomicBool::new(false) })
+    }
+}
+
+/// Lists the sessions with news.
+pub struct Hub {
+    wake: OwnedFd,
+    changed: Mutex<Vec<Arc<Entry>>>,
+}
+
+impl Hub {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Self { wake, changed: Mutex::new(Vec::new()) })
+    }
+
+    /// The descriptor to watch.
+    #[must_use]
+    pub fn descriptor(&self) -> RawFd {
+        self.wake.as_raw_fd()
+    }
+
+    /// A session has news, which were published before. It is listed once, however much happens before `drain`.
+    pub(crate) fn changed(&self, entry: &Arc<Entry>) {
+        if entry.listed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut changed = lock(&self.changed);
+        changed.push(Arc::clone(entry));
+        if changed.len() == 1 {
+            // Only a counter at its maximum could fail this, and then the descriptor is readable anyway.
+            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// The sessions with news since the last call.
+    pub fn drain(&self) -> Vec<u64> {
+        let changed = {
+            let mut changed = lock(&self.changed);
+            // Nothing to read is fine: the list is what counts.
+            let _ = rustix::io::read(&self.wake, &mut [0_u8; 8]);
+            std::mem::take(&mut *changed)
+        };
+        // A swap, not a store: it reads what the last `changed` wrote that found the session listed, so the news that
+        // were not listed again are seen by whoever looks at the session from here on.
+        let read = |entry: &Arc<Entry>| entry.listed.swap(false, Ordering::AcqRel).then_some(entry.id);
+        changed.iter().filter_map(read).collect()
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use crate::sync::atomic::AtomicU64;
+
+    #[test]
+    fn news_are_seen_or_listed() {
+        loom::model(|| {
+            let hub = Arc::new(Hub::new().expect("a descriptor"));
+            let (entry, news) = (Entry::new(7), Arc::new(AtomicU64::new(0)));
+            hub.changed(&entry);
+            let thread = {
+                let (hub, entry, news) = (Arc::clone(&hub), Arc::clone(&entry), Arc::clone(&news));
+                loom::thread::spawn(move || {
+                    news.store(1, Ordering::Relaxed);
+                    hub.changed(&entry);
+                })
+            };
+            assert_eq!(hub.drain(), [7]);
+            let seen = news.load(Ordering::Relaxed) == 1;
+            thread.join().expect("a thread");
+            assert!(seen || hub.drain() == [7], "a lost wake-up");
+        });
+    }
+
+    #[test]
+    fn the_descriptor_is_readable_while_sessions_are_listed() {
+        loom::model(|| {
+            let hub = Arc::new(Hub::new().expect("a descriptor"));
+            let threads = [1, 2].map(|id| {
+                let hub = Arc::clone(&hub);
+                loom::thread::spawn(move || hub.changed(&Entry::new(id)))
+            });
+            let early = hub.drain().len();
+            threads.into_iter().for_each(|thread| thread.join().expect("a thread"));
+            let readable = rustix::io::read(&hub.wake, &mut [0_u8; 8]).is_ok();
+            assert_eq!(readable, early < 2, "{early} of 2 sessions were listed before");
+            assert_eq!(hub.drain().len(), 2 - early);
+        });
+    }
+}
