@@ -2,6 +2,7 @@
 
 UniverseError
 ├── ConfigError        the caller's mistake: raised where it is made, before anything is sent
+│   └── ArgumentTypeError  ... an argument that there is not, or of the wrong type
 ├── LocalStateError    the caller's order of calls: step before reset, anything after close
 └── RemoteError        one remote's failure: reported in that slot's info["error"], never raised from step()
     ├── ProviderError      the remote could not be started
@@ -30,6 +31,10 @@ class UniverseError(Exception):
 
 class ConfigError(UniverseError, ValueError):
     """An argument is wrong; the message names it."""
+
+
+class ArgumentTypeError(ConfigError, TypeError):
+    """There is no such argument, or it is of the wrong type; a TypeError, as in Python and in Gymnasium."""
 
 
 class LocalStateError(UniverseError, RuntimeError):

@@ -97,15 +97,13 @@ class GymEnv(gymnasium.Env[Any, Any]):
 
         Args:
             seed: of the episode.
-            options: there for Gymnasium's sake; must be empty.
+            options: accepted as Gymnasium's environments do; they mean nothing.
 
         Raises:
             ResetTimeout: it took longer than `reset_timeout`.
             RemoteError: the remote cannot come back.
         """
         self._check_open()
-        if options:
-            raise ConfigError(f"unknown reset options {sorted(options)}")
         super().reset(seed=seed)
         self._rows.reset([0], seed)
         row = self._rows.await_first([0], must=True)[0]

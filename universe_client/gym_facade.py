@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils import seeding
 
 from universe_client.rows import Rows
 from vnc.session import Frame
+
+
+class Dice:
+    """A random generator that is made when it is first needed, as `gymnasium.Env` has one."""
+
+    def __init__(self) -> None:
+        """Choose no seed yet."""
+        self._made: tuple[np.random.Generator, int] | None = None
+
+    def throw(self, seed: int | None = None) -> tuple[np.random.Generator, int]:
+        """Return the generator and its seed; make it of `seed`, if there is one."""
+        if seed is not None or self._made is None:
+            self._made = seeding.np_random(seed)
+        return self._made
 
 
 class RemoteFacade:
@@ -28,12 +46,44 @@ class RemoteFacade:
         index: int,
         action_space: gymnasium.Space[Any],
         observation_space: gymnasium.Space[Any],
+        spec: Callable[[], EnvSpec | None],
     ) -> None:
-        """Show row `index`."""
+        """Show row `index`; `spec` returns what one such environment is made from."""
+        self.dice, self._spec = Dice(), spec
         self.index = index
         self.action_space, self.observation_space = action_space, observation_space
         self._rows = rows
         self._remote = rows.core.remotes[index]
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make` would make it from."""
+        return self._spec()
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """Its random generator on this side; seeded by a reset with a seed."""
+        return self.dice.throw()[0]
+
+    @property
+    def np_random_seed(self) -> int:
+        """The seed of `np_random`."""
+        return self.dice.throw()[1]
+
+    def has_wrapper_attr(self, name: str) -> bool:
+        """Whether there is an attribute, as `gymnasium.Env` has it."""
+        return hasattr(self, name)
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """Return an attribute."""
+        return getattr(self, name)
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set an attribute; without `force` only one that there is. Return whether it was set."""
+        if force or self.has_wrapper_attr(name):
+            setattr(self, name, value)
+            return True
+        return False
 
     @property
     def env_id(self) -> str | None:

@@ -52,10 +52,10 @@ def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
     batched: dict[str, Any] = {}
     known = [{} if info is None else info for info in infos]
     for key, dtype in DTYPES.items():
-        batched[key], batched[f"_{key}"] = _column([info.get(key) for info in known], dtype)
+        batched[key], batched[f"_{key}"] = column([info.get(key) for info in known], dtype)
     for key in sorted({key for info in known for key in info.keys() - DTYPES.keys()}):
         values = [info.get(key) for info in known]
-        batched[key], batched[f"_{key}"] = _column(values, _common(values))
+        batched[key], batched[f"_{key}"] = column(values, _common(values))
     return batched
 
 
@@ -71,7 +71,8 @@ def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return `values` as an array, and who has one: None stands for nobody."""
     array = np.full(len(values), None) if dtype is object else np.zeros(len(values), dtype)
     mask = np.zeros(len(values), np.bool_)
     for row, value in enumerate(values):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from universe_client.config import Config
-from universe_client.errors import ConfigError
+from universe_client.errors import ArgumentTypeError, ConfigError
 from universe_client.pixel_box import PixelBox
 from universe_client.remotes.provider import Provider
 from universe_client.states import States
@@ -39,7 +40,14 @@ def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dic
 
     Raises:
         ConfigError: `kind` is none of "pixels", "dict" and "state".
+        ArgumentTypeError: an option is none of `Config`'s.
     """
+    known = sorted(field.name for field in fields(Config))
+    for name in options.keys() - set(known):
+        # The words are Python's: learners try arguments of their own, and read them to learn which there are not.
+        raise ArgumentTypeError(
+            f"got an unexpected keyword argument '{name}': options are {', '.join(known)}"
+        )
     if kind not in ("pixels", "dict", "state"):
         raise ConfigError(f"observation={kind!r} is none of 'pixels', 'dict' and 'state'")
     if kind != "state":
@@ -67,17 +75,56 @@ def own_spec(spec: EnvSpec | None, deterministic: bool) -> EnvSpec | None:
     return own
 
 
+_OF_VECTORS = (
+    "autoreset_mode",
+    "fill",
+    "letterbox",
+    "max_episode_steps",
+    "num_envs",
+    "reset_mode",
+    "vector_kwargs",
+    "vectorization_mode",
+)
+
+
+def single_spec(spec: EnvSpec | None) -> EnvSpec | None:
+    """Return what `gymnasium.make` would make one of a vector's environments from."""
+    single = copy(spec)
+    if single is not None:
+        single.kwargs = {key: value for key, value in single.kwargs.items() if key not in _OF_VECTORS}
+    return single
+
+
+def autoreset(mode: str | AutoresetMode, reset_mode: str) -> AutoresetMode:
+    """Return the autoreset mode that is meant; names are those of `gymnasium.vector.AutoresetMode`'s values.
+
+    Raises:
+        ConfigError: there is no such mode, or it needs resets that are waited for.
+    """
+    try:
+        meant = AutoresetMode(mode)
+    except ValueError:
+        raise ConfigError(
+            f"autoreset_mode={mode!r} is none of {', '.join(known.value for known in AutoresetMode)}"
+        ) from None
+    if meant is AutoresetMode.SAME_STEP and reset_mode != "block":
+        raise ConfigError(
+            f"autoreset_mode='SameStep' waits for first frames: it needs reset_mode='block', not {reset_mode!r}"
+        )
+    return meant
+
+
 def reset_mask(options: dict[str, Any] | None, n: int) -> NDArray[np.bool_]:
     """Return which of `n` rows the options of a reset choose.
 
     Raises:
-        ConfigError: the mask is not `n` bools with a True among them, or there are other options.
+        ArgumentTypeError: the mask is not a numpy array of bool.
+        ConfigError: it has not `n` entries with a True among them.
     """
-    given = {} if options is None else options
-    unknown = given.keys() - {"reset_mask"}
-    if unknown:
-        raise ConfigError(f"unknown reset options {sorted(unknown)}: reset_mask is known")
-    mask = np.asarray(given.get("reset_mask", np.ones(n, np.bool_)))
-    if mask.shape != (n,) or mask.dtype != np.bool_ or not mask.any():
+    mask = (options or {}).get("reset_mask", np.ones(n, np.bool_))
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        kind = f"an array of {mask.dtype}" if isinstance(mask, np.ndarray) else f"a {type(mask).__name__}"
+        raise ArgumentTypeError(f"options['reset_mask'] is not a numpy array of bool, but {kind}")
+    if mask.shape != (n,) or not mask.any():
         raise ConfigError(f"reset_mask {mask} is not {n} bools of which one at least is True")
     return mask.copy()

@@ -1,15 +1,15 @@
-"""Gymnasium's vector face: dense arrays, five results, NEXT_STEP autoreset."""
+"""Gymnasium's vector face: dense arrays, five results, autoreset."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
-import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
+from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError, ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
@@ -19,16 +19,18 @@ from universe_client.action_maps import ActionMap, action_map
 from universe_client.config import Config
 from universe_client.errors import ConfigError
 from universe_client.gym_facade import RemoteFacade
+from universe_client.gym_one_by_one import OneByOne
 from universe_client.gym_options import (
     asking_for,
+    autoreset,
     check_count,
     observation_space,
     own_spec,
     remotes_argument,
     reset_mask,
+    single_spec,
 )
 from universe_client.pacer import Pacer
-from universe_client.remote_calls import Indices
 from universe_client.remotes.provider import Provider
 from universe_client.rows import Row, Rows
 from universe_client.states import States
@@ -41,14 +43,15 @@ Rewards = NDArray[np.float64]
 StepResult = tuple[Any, Rewards, Bools, Bools, dict[str, Any]]
 
 
-class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
+class GymVectorEnv(OneByOne):
     """Remotes as a `gymnasium.vector.VectorEnv`.
 
     The world does not wait for `step`: it sends the actions and returns the newest frames and all rewards since the
     step before. An episode's end is told by the step that delivers its last reward, with its last frame; the next step
     of that row ignores the action and returns the next episode's first frame, reward 0. With `reset_mode="block"` it
     waits for that frame; with `"mask"` nothing ever waits: rows that reset keep their last frame (or are `fill`ed),
-    their reward is 0 and `infos["resetting"]` says so.
+    their reward is 0 and `infos["resetting"]` says so. That is Gymnasium's autoreset `"NextStep"`; see
+    `autoreset_mode` for the others.
 
     `send` and `recv` are the halves of a step, for some of the rows if one likes. infos are described in
     `universe_client.gym_infos`. docs/gymnasium.md has the whole contract.
@@ -57,6 +60,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         core: the `VectorEnv` underneath.
         copy: whether observations are the caller's to keep; otherwise they are the one array that is lent every time.
         reset_mode: whether a reset is waited for.
+        autoreset_mode: a `gymnasium.vector.AutoresetMode`.
         facades: what `call`, `get_attr` and `set_attr` go to, one per remote.
 
     Example:
@@ -83,6 +87,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         actions: str | Sequence[Any] | ActionMap | None = None,
         observation: Literal["pixels", "dict", "state"] = "pixels",
         reset_mode: Literal["block", "mask"] = "block",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         fill: int | None = None,
         max_episode_steps: int | None = None,
         step_rate: float | None = None,
@@ -103,6 +108,9 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists}`; or `"state"` for what the
                 environments themselves observe, where that is from a Box.
             reset_mode: whether a reset is waited for.
+            autoreset_mode: what follows an episode's end, as in `SyncVectorEnv`. `"NextStep"`: the next step returns
+                the first frame of the next. `"SameStep"`: the step that ends it waits for that frame; the last one is
+                `infos["final_obs"]`. `"Disabled"`: the caller resets by `options={"reset_mask": ...}`.
             fill: the value of all pixels of a row that is resetting; None keeps its last frame. Mask mode only.
             max_episode_steps: truncate longer episodes.
             step_rate: steps per second; None never waits between sending actions and looking.
@@ -118,6 +126,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             raise ConfigError(f"reset_mode={reset_mode!r} is neither 'block' nor 'mask'")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ConfigError(f"render_mode={render_mode!r} is none of {self.metadata['render_modes']}")
+        self.autoreset_mode = autoreset(autoreset_mode, reset_mode)
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
         options = asking_for(observation, config, options)
@@ -133,12 +142,23 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             raise
         self.num_envs = self.core.n
         self.render_mode = render_mode
-        self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
+        self.metadata = self.metadata | {
+            "render_fps": step_rate or self.core.config.fps or 60,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.reset_mode, self._fill = reset_mode, fill
         self.copy = self.core.config.copy
+        self._is_lockstep = self.core.config.mode == "lockstep"
         self._pending = np.zeros(self.num_envs, np.bool_)
+        self._unbegun = np.ones(self.num_envs, np.bool_)  # rows that only a reset can go on with
         self.facades = tuple(
-            RemoteFacade(self._rows, index, self.single_action_space, self.single_observation_space)
+            RemoteFacade(
+                self._rows,
+                index,
+                self.single_action_space,
+                self.single_observation_space,
+                lambda: single_spec(self.spec),
+            )
             for index in range(self.num_envs)
         )
 
@@ -149,7 +169,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
-        self._spec = own_spec(spec, self.core.config.mode == "lockstep")
+        self._spec = own_spec(spec, self._is_lockstep)
 
     def _check_fill(self, fill: int | None, reset_mode: str) -> None:
         if fill is None:
@@ -181,21 +201,23 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
         Args:
             seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
-            options: `{"reset_mask": array of bool}` chooses the remotes; it is not changed.
+            options: `{"reset_mask": array of bool}` chooses the remotes. Other options are accepted, as Gymnasium's
+                environments do, and mean nothing. The dict is not changed.
 
         Returns:
             Observations of all rows, infos of those that were reset.
 
         Raises:
+            ArgumentTypeError, ConfigError: the mask is no array of bool, or chooses none.
             ResetTimeout: in block mode, it took longer than `reset_timeout`; the message names the remotes.
             RemoteError: in block mode, a remote cannot come back.
         """
         self._check_idle(range(self.num_envs))
         mask = reset_mask(options, self.num_envs)
-        if isinstance(seed, int):
-            super().reset(seed=seed)
         chosen = [int(index) for index in np.flatnonzero(mask)]
         self._rows.reset(chosen, seed)
+        self._unbegun[chosen] = False
+        self._throw_dice(chosen, seed)
         rows = (
             self._rows.await_first(chosen, must=True)
             if self.reset_mode == "block"
@@ -203,8 +225,13 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         )
         if len(chosen) == self.num_envs:
             self._pacer.restart()
-        infos = gym_infos.batch([rows[row].info if row in rows else None for row in range(self.num_envs)])
+        infos = self._infos([rows[row].info if row in rows else None for row in range(self.num_envs)])
         return self._observe(list(range(self.num_envs)), rows, infos), infos
+
+    def _infos(self, infos: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
+        if self._is_lockstep:
+            infos = [None if info is None else gym_infos.steady(info) for info in infos]
+        return gym_infos.batch(infos)
 
     def step(self, actions: Any) -> StepResult:
         """Send the actions, and return what has come since the last step; see the class."""
@@ -216,10 +243,12 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
         Raises:
             AlreadyPendingCallError: a remote's last action has not been received yet.
+            ResetNeeded: before the first reset; without autoreset, a remote's episode has ended.
             ConfigError: an action is not in the space; nothing has been sent.
         """
         rows = self._ids(ids)
         self._check_idle(rows)
+        self._check_begun(rows)
         each = list(iterate(self.action_space, actions))
         if len(each) != len(rows):
             raise ConfigError(f"{len(each)} actions for {len(rows)} remotes")
@@ -258,7 +287,25 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             rows = self._receive(pending)
         finally:
             self._pending[pending] = False
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            return self._begin_anew(pending, rows)
         return self._results(pending, rows)
+
+    def _begin_anew(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
+        """Wait for what follows the episodes that ended; return its first frames, and the ends in infos."""
+        done = [row for row in ids if rows[row].done]
+        if not done:
+            return self._results(ids, rows)
+        finals = {row: self._row_observation(row, rows[row]) for row in done}
+        first = self._rows.await_first(done, must=self.core.config.on_error == "raise")
+        shown = {row: replace(rows[row], text=first[row].text, info=first[row].info) for row in first}
+        result = self._results(ids, rows | shown)
+        result[4]["final_obs"], result[4]["_final_obs"] = gym_infos.column(
+            [finals.get(row) for row in ids], object
+        )
+        result[4]["final_info"] = self._infos([rows[row].info if row in finals else None for row in ids])
+        result[4]["_final_info"] = result[4]["_final_obs"].copy()
+        return result
 
     def _receive(self, pending: list[int]) -> dict[int, Row]:
         first: dict[int, Row] = {}
@@ -267,7 +314,9 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         return first | self._rows.look([row for row in pending if row not in first])
 
     def _results(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
-        infos = gym_infos.batch([rows[row].info for row in ids])
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._unbegun[[row for row in ids if rows[row].done]] = True
+        infos = self._infos([rows[row].info for row in ids])
         infos["env_id"], infos["_env_id"] = np.array(ids, np.int64), np.ones(len(ids), np.bool_)
         return (
             self._observe(ids, rows, infos),
@@ -276,6 +325,13 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             np.array([rows[row].truncated for row in ids], np.bool_),
             infos,
         )
+
+    def _row_observation(self, row: int, looked: Row) -> Any:
+        """Return a copy of what `row` shows."""
+        if self._rows.states is not None:
+            return self._rows.states.rows[row].copy()
+        frame: Frame = self._rows.frames[row].copy()
+        return {"text": looked.text, "vision": frame} if self._is_dict else frame
 
     def _observe(self, ids: list[int], rows: dict[int, Row], infos: dict[str, Any]) -> Any:
         frames, numbers = self._rows.frames, self._rows.frame_numbers(ids)
@@ -308,6 +364,13 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         if busy:
             raise AlreadyPendingCallError(f"call recv() first: a step of remotes {busy} is pending", "send")
 
+    def _check_begun(self, rows: Sequence[int]) -> None:
+        over = [row for row in rows if self._unbegun[row]]
+        if over:
+            raise ResetNeeded(
+                f"remotes {over} have no episode: call reset(), with a reset_mask of those whose ended"
+            )
+
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEnvironmentError("the environment is closed")
@@ -321,35 +384,6 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             raise ConfigError("render() needs a render_mode")
         frames: Frame = self._rows.frames.copy()
         return tile(frames) if self.render_mode == "rgb_array_tiled" else tuple(frames)
-
-    def call(self, name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> tuple[Any, ...]:
-        """Call a method of each `RemoteFacade`, or of the environment behind it, or read its attribute."""
-        values = self.get_attr(name, indices)
-        return tuple(value(*args, **kwargs) if callable(value) else value for value in values)
-
-    def get_attr(self, name: str, indices: Indices = None) -> tuple[Any, ...]:
-        """Return an attribute of each `RemoteFacade`, or of the environment behind it; `indices` choose some.
-
-        Raises:
-            AttributeError: there is none of this name on this side, and it is not what the remote lets be called.
-            CallFailed: the remote did not give it.
-        """
-        self._check_open()
-        return tuple(getattr(self.facades[index], name) for index in self.core.chosen(indices))
-
-    def set_attr(self, name: str, values: Any, indices: Indices = None) -> None:
-        """Set an attribute likewise, on this side if the remote does not list it; a list or tuple has one value each.
-
-        Raises:
-            CallFailed: the remote did not take it.
-        """
-        self._check_open()
-        chosen = self.core.chosen(indices)
-        each = values if isinstance(values, list | tuple) else [values] * len(chosen)
-        if len(each) != len(chosen):
-            raise ConfigError(f"{len(each)} values for {len(chosen)} remotes")
-        for index, value in zip(chosen, each, strict=True):
-            setattr(self.facades[index], name, value)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Hang up, and give every remote back."""

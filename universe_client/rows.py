@@ -147,7 +147,7 @@ class Rows:
 
         Those that await the one after an end are asked for another only when there is a seed for it.
         """
-        asked = rows if seed is not None else [row for row in rows if not self._ended[row]]
+        asked = [row for row in rows if not self._ended[row] or own_seed(seed, row) is not None]
         if asked:
             self.core.reset(seed=seed, mask=self._mask(asked))
         for row in rows:
@@ -290,6 +290,16 @@ class Rows:
 
     def _mask(self, rows: Collection[int]) -> list[bool]:
         return [row in rows for row in range(self.core.n)]
+
+
+def own_seed(seed: int | Sequence[int | None] | None, row: int) -> int | None:
+    """Return the seed of `row` in a reset with `seed`: one per row, or one number that row `i` gets plus `i`.
+
+    A row beyond the end of a list has none; `VectorEnv.reset` says what is wrong with that list.
+    """
+    if seed is None or isinstance(seed, int):
+        return None if seed is None else seed + row
+    return seed[row] if row < len(seed) else None
 
 
 def _text(slot: Slot) -> list[Any]:

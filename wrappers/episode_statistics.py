@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -32,6 +32,8 @@ class EpisodeStatistics(GymWrapper):
             observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
         print(np.mean(env.return_queue))
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], buffer_length: int = 100) -> None:
         """Wrap `env`; `buffer_length` is in episodes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -31,6 +31,8 @@ class EpisodicLives(GymWrapper):
         observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
         game_over = infos["traj_done"]
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], key: str = "remote.lives") -> None:
         """Wrap `env`, whose observations are one array; `key` is the info that counts lives."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -25,6 +25,8 @@ class FireStart(GymWrapper):
         observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
         assert infos["fire"].all()
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], action: Any = 1) -> None:
         """Wrap `env`; `action` is the one that begins."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -29,6 +29,8 @@ class FrameSkip(GymWrapper):
         env.reset()
         observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], skip: int = 4) -> None:
         """Wrap `env`, whose observations are one array, and which has `send` and `recv`."""

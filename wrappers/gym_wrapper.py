@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from gymnasium.vector import VectorEnv, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
@@ -38,17 +38,23 @@ class GymWrapper(_Base):
     """
 
     env: Any
+    takes_same_step: ClassVar[bool] = True
+    """Whether it works where the step that ends an episode returns the next one's first frame."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Wrap `env`, of Gymnasium's kind; `send` and `recv` work where it has them.
 
         Raises:
-            ConfigError: it is not a vector environment of Gymnasium's.
+            ConfigError: it is not a vector environment of Gymnasium's, or its autoreset is not for this wrapper.
         """
         if not isinstance(env, VectorEnv):
             raise ConfigError(
                 f"{type(self).__name__} is for universe_client.GymVectorEnv (gymnasium.make_vec), "
                 f"not for {type(env).__name__}"
+            )
+        if not self.takes_same_step and env.metadata.get("autoreset_mode") is AutoresetMode.SAME_STEP:
+            raise ConfigError(
+                f"{type(self).__name__} needs autoreset_mode='NextStep' or 'Disabled', not 'SameStep'"
             )
         super().__init__(env)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -24,6 +24,8 @@ class NoopStart(GymWrapper):
         observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
         unheard = infos["noop"]
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], most: int = 30, action: Any = 0) -> None:
         """Wrap `env`; `action` is the one that does nothing. The dice are seeded by `reset(seed=)`."""

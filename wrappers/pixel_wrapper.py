@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -38,6 +38,8 @@ class PixelWrapper(GymWrapper):
             def pixels(self, frame):
                 return 255 - frame
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Wrap `env`.

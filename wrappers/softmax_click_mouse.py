@@ -20,7 +20,7 @@ class SoftmaxClickMouse(KeyState):
     """Clicks in the middle of a cell of a grid, one number per cell, with the arguments and numbers of Universe's.
 
     Cells are numbered column by column. Only the default differs: Universe's was the MiniWoB page in its own browser.
-    `universe_client.click_grid.ClickGrid`, for all faces, takes regions as (x, y, width, height), numbered row by row.
+    `universe_client.click_grid.ClickGrid`, for all faces, takes regions as (x, y, width, height), and numbers by row.
 
     Example:
         env = universe_client.make("browser.MiniWoB.click-test-v1", remotes=4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -24,6 +24,8 @@ class StickyActions(GymWrapper):
         observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
         replaced = infos["sticky"]
     """
+
+    takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], probability: float = 0.25) -> None:
         """Wrap `env`; the dice are seeded by `reset(seed=)`."""

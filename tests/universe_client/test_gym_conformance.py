@@ -152,10 +152,11 @@ def test_a_batch_of_another_length_is_refused(envs, count):
 
 def test_the_generator_is_seeded_and_the_space_has_dice_of_its_own(envs):
     envs.reset(seed=SEED)
-    assert envs.np_random_seed == SEED
-    drawn = envs.np_random.random()
+    assert envs.np_random_seed == envs.get_attr("np_random_seed") == (SEED, SEED + 1)
+    drawn = [dice.random() for dice in envs.np_random]
     envs.reset(seed=SEED)
-    assert envs.np_random.random() == drawn
+    assert [dice.random() for dice in envs.np_random] == drawn
+    assert drawn[0] != drawn[1]
     envs.action_space.seed(1)
     first = envs.action_space.sample()
     envs.action_space.seed(1)

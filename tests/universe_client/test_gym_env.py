@@ -106,8 +106,7 @@ def test_errors_are_clear(scripted, open_one):
     env.reset()
     with pytest.raises(ConfigError, match=r"not within 0\.\.5"):
         env.step(6)
-    with pytest.raises(ConfigError, match=r"\['speed'\]"):
-        env.reset(options={"speed": 1})
+    env.reset(options={"speed": 1})
     env.close()
     env.close()
     for call in (env.reset, env.render, lambda: env.step(0)):

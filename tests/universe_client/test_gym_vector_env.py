@@ -220,7 +220,7 @@ def test_steps_keep_their_rate(scripted, open_gym):
         ({"max_episode_steps": 0}, "max_episode_steps=0"),
         ({"step_rate": -1}, "step_rate=-1"),
         ({"num_envs": 2}, "num_envs=2, but remotes names 1"),
-        ({"speed": 1}, "unknown option 'speed'"),
+        ({"speed": 1}, "unexpected keyword argument 'speed'"),
     ],
 )
 def test_arguments_that_make_no_sense_are_named(scripted, open_gym, options, message):

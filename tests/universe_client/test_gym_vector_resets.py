@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.wrappers.vector import (
     RecordEpisodeStatistics,
 )
@@ -32,9 +33,10 @@ def test_v11_a_seed_is_for_remote_i_plus_i_and_a_list_one_for_each(three, open_g
     env = open_gym(*three)
     env.reset(seed=5)
     assert [remote.next_reset().seed for remote in three] == [5, 6, 7]
-    assert env.np_random_seed == 5
+    assert env.np_random_seed == (5, 6, 7)
     env.reset(seed=[3, None, 1])
     assert [remote.next_reset().seed for remote in three] == [3, None, 1]
+    assert env.np_random_seed == (3, 6, 1)
     env.reset()
     assert [remote.next_reset().seed for remote in three] == [None, None, None]
     with pytest.raises(ConfigError, match="seed has 2 entries for 3"):
@@ -100,14 +102,16 @@ def test_a_senseless_reset_mask_is_refused(three, open_gym, mask):
         env.reset(options={"reset_mask": mask})
 
 
-def test_unknown_options_are_refused_and_the_first_reset_is_for_all(three, open_gym):
+def test_options_are_free_and_the_first_reset_is_for_all(three, open_gym):
     env = open_gym(*three)
-    with pytest.raises(ConfigError, match=r"unknown reset options \['speed'\]"):
-        env.reset(options={"speed": 2})
     with pytest.raises(LocalStateError, match="first reset"):
         env.reset(options={"reset_mask": np.array([True, False, False])})
-    with pytest.raises(LocalStateError, match="before reset"):
+    with pytest.raises(ResetNeeded, match=r"remotes \[0, 1, 2\] have no episode: call reset\(\)"):
         env.step(noop(env))
+    options = {"speed": 2, "reset_mask": np.array([True, True, True])}
+    env.reset(options=options)
+    assert options.keys() == {"speed", "reset_mask"}, "the options were changed"
+    assert not env.step(noop(env))[2].any()
 
 
 def test_a_reset_after_an_end_takes_the_episode_that_has_begun_unless_there_is_a_seed(three, open_gym):

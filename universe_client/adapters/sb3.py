@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
-from gymnasium.vector import VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorWrapper
 from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
 from universe_client.errors import ConfigError
@@ -64,6 +66,8 @@ class SB3VecEnv(VecEnv):
             raise ConfigError(
                 "reset_mode='mask' would give Stable-Baselines3 steps of no episode: use 'block'"
             )
+        if remotes.autoreset_mode is AutoresetMode.SAME_STEP:
+            raise ConfigError("SB3VecEnv begins episodes anew by itself: use autoreset_mode='NextStep'")
         if not getattr(env, "copy", True):
             raise ConfigError(
                 "copy=False overwrites observations that Stable-Baselines3 keeps: use copy=True"
@@ -78,19 +82,21 @@ class SB3VecEnv(VecEnv):
     # -- episodes -----------------------------------------------------------------------------------------------
 
     def reset(self) -> VecEnvObs:
-        """Begin new episodes, with the seeds and options of `seed` and `set_options`; a pending call is cancelled.
+        """Begin new episodes, with the seeds of `seed`; a pending call is cancelled.
+
+        The options of `set_options` may be any, and mean nothing to remotes; where they are the same for all, wrappers
+        are given them.
 
         Raises:
-            ConfigError: the options are not the same for all remotes.
             ResetTimeout: it took longer than `reset_timeout`; the message names the remotes.
             RemoteError: a remote cannot come back.
         """
         self._pending = None
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
-        if any(options != self._options[0] for options in self._options):
-            raise ConfigError(f"the reset options of the remotes differ: {self._options}")
+        same = all(options == self._options[0] for options in self._options)
+        options = self._options[0] if same and self._options[0] else None
         observations: VecEnvObs
-        observations, infos = self.env.reset(seed=seeds, options=self._options[0] or None)  # type: ignore[arg-type]
+        observations, infos = self.env.reset(seed=seeds, options=options)  # type: ignore[arg-type]
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = unbatch(infos, self.num_envs)
@@ -204,8 +210,12 @@ class SB3VecEnv(VecEnv):
         return list(self._remotes.call(method_name, *method_args, indices=chosen, **method_kwargs))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
-        """Whether the vector wrappers, which are around all remotes, include one; a `Monitor` is built in."""
-        env, found = self.env, wrapper_class is Monitor
+        """Whether the vector wrappers, which are around all remotes, include one.
+
+        A `Monitor`'s work is built in, so `evaluate_policy` finds one. To a `VecMonitor` there is none: it warns of
+        another one's files and numbers, and here are no files, and the numbers are the same.
+        """
+        env, found = self.env, wrapper_class is Monitor and not _asked_by_vec_monitor()
         while isinstance(env, VectorWrapper):
             found, env = found or isinstance(env, wrapper_class), env.env
         return [found for _ in self._get_indices(indices)]
@@ -213,6 +223,15 @@ class SB3VecEnv(VecEnv):
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
         """Return a copy of each remote's newest frame."""
         return self.env_method("render")
+
+
+def _asked_by_vec_monitor() -> bool:
+    frame: FrameType | None = sys._getframe(2)
+    while (
+        frame is not None and frame.f_code.co_name == VecEnv.env_is_wrapped.__name__
+    ):  # of wrappers in between
+        frame = frame.f_back
+    return frame is not None and frame.f_code is VecMonitor.__init__.__code__
 
 
 def _row(observations: Any, row: int) -> Any:

@@ -11,6 +11,7 @@ import pytest
 from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor
 
 from tests.support.adapters import idle, step_until
 from tests.support.agent import wait_until
@@ -21,7 +22,7 @@ from universe_client.adapters.sb3 import AlreadySteppingError, NotSteppingError,
 from universe_client.errors import ResetTimeout
 from universe_client.pixel_box import PixelBox
 from vnc.events import KeyEvent
-from wrappers import FrameStack, Resize
+from wrappers import FrameStack, GymWrapper, Resize
 
 RIGHT, RIGHT_ACTION = 0xFF53, 2
 
@@ -233,6 +234,8 @@ def test_vector_wrappers_go_between(three, open_gym):
 def test_what_would_break_its_promises_is_refused(scripted, open_gym):
     with pytest.raises(ConfigError, match="reset_mode='mask'"):
         SB3VecEnv(open_gym(scripted(), reset_mode="mask"))
+    with pytest.raises(ConfigError, match="autoreset_mode='NextStep'"):
+        SB3VecEnv(open_gym(scripted(), autoreset_mode="SameStep"))
     with pytest.raises(ConfigError, match="copy=False"):
         SB3VecEnv(open_gym(scripted(), copy=False))
     with pytest.raises(ConfigError, match="SB3VecEnv is for a GymVectorEnv"):
@@ -252,15 +255,46 @@ def test_o5_seed_returns_a_list_and_goes_to_the_next_reset(three, open_sb3):
     assert len(set(env.seed(None))) == 3
 
 
-def test_reset_options_are_those_of_the_vector_and_used_once(three, open_sb3):
-    env = open_sb3(*three)
-    env.reset()
+class Options(GymWrapper):
+    """Keeps the options of its last reset."""
+
+    def reset(self, *, seed=None, options=None):
+        self.options = options
+        return super().reset(seed=seed, options=options)
+
+
+def test_reset_options_are_free_and_used_once(three, open_gym):
+    wrapped = Options(open_gym(*three))
+    env = SB3VecEnv(wrapped)
     env.set_options([{"speed": 2}, {}, {}])
-    with pytest.raises(ConfigError, match="options of the remotes differ"):
-        env.reset()
+    env.reset()
     env.set_options({"speed": 2})
-    with pytest.raises(ConfigError, match=r"unknown reset options \['speed'\]"):
-        env.reset()
+    env.reset()
+    assert wrapped.options == {"speed": 2}
+    env.reset()
+    assert wrapped.options is None
+
+
+def test_attributes_are_set_as_wrappers_set_them(three, open_sb3):
+    env = open_sb3(*three)
+    env.env_method("set_wrapper_attr", "level", 3, indices=[0, 2])
+    assert env.env_method("has_wrapper_attr", "level") == [True, False, True]
+    assert env.env_method("get_wrapper_attr", "level", indices=2) == [3]
+    assert env.env_method("set_wrapper_attr", "level", 4, indices=1, force=False) == [False]
+
+
+def test_a_vec_monitor_around_raises_no_false_alarm(three, open_sb3, tmp_path):
+    """Warnings are errors here; a Monitor is what `evaluate_policy` looks for, and no VecMonitor finds."""
+    inner = open_sb3(*three)
+    env = VecMonitor(VecCheckNan(inner), str(tmp_path / "log"))
+    assert env.env_is_wrapped(Monitor) == [True] * 3
+    env.reset()
+    three[0].finish(2.5)
+    three[0].next_episode()
+    _, _, dones, infos = step_until(env, any_done, inner.unwrapped.env.unwrapped)
+    assert infos[int(np.flatnonzero(dones)[0])]["episode"]["r"] == 2.5
+    env.close()
+    env.results_writer.close()
 
 
 def test_o10_close_is_idempotent_and_final(three, open_sb3):
