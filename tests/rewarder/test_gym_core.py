@@ -1,5 +1,10 @@
 """Gymnasium environments as runtimes: keys to actions, seeds, ends, frames."""
 
+import os
+import re
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -10,7 +15,10 @@ from rewarder.runtimes import RuntimeOptions, create
 from rewarder.runtimes.gym_core import GymCore
 from rewarder.runtimes.gym_keys import key_map
 from tests.rewarder.remotes import served, wire
+from tests.support.own_envs import own
 from vnc.events import KeyEvent
+
+__all__ = ["own"]
 
 
 class Recorder(gymnasium.Env):
@@ -144,6 +152,64 @@ def test_an_unknown_id_is_a_clear_error():
     runtime = create("gym-core.NoSuchGame-v0")
     with pytest.raises(ValueError, match=r"NoSuchGame-v0: .*doesn't exist"):
         runtime.open()
+
+
+@pytest.mark.parametrize(("name", "frameskip"), [("Mine-v3", 2), ("mine/Deep-v0", 4), ("Own", 4)])
+def test_a_users_own_environment_is_hosted_by_module_and_id_or_class(own, opened, name, frameskip):
+    env_id = f"gym-core.own_envs.inner:{name}"
+    runtime = opened(env_id)
+    assert (runtime.width, runtime.height, runtime.fps, runtime.env_ids) == (8, 8, 30, (env_id,))
+    assert runtime.reset(env_id, 5).info == {"seed": 5}
+    assert runtime.tick([]).info["frameskip"] == frameskip, "its own frameskip is not an Atari game's"
+
+
+def test_its_info_is_sent_as_far_as_json_can_express_it(own, opened, caplog):
+    runtime = opened("gym-core.own_envs.inner:Own")
+    for _ in range(3):
+        tick = runtime.tick([])
+        assert tick.info == {"score": 0.5, "place": [1, 2], "frameskip": 4, "nested": {"at": [3, None]}}
+        assert (tick.done, tick.truncated) == (True, False), "an info of this name is not the protocol's"
+    assert len(caplog.messages) == 2, "once for each key"
+    assert "info 'huge' is left out: 20002 bytes long" in caplog.text
+
+
+def test_a_module_that_there_is_not_and_an_id_that_it_lacks_are_one_line(own):
+    for name, words in (
+        ("no_such_envs:Mine-v3", "there is no module 'no_such_envs'; PYTHONPATH says"),
+        ("own_envs.no_such:Mine-v3", "there is no module 'own_envs.no_such'"),
+        ("own_envs.inner:Other-v0", "`Other` doesn't exist"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(words)) as caught:
+            create(f"gym-core.{name}").open()
+        assert "\n" not in str(caught.value)
+
+
+async def test_a_module_that_a_client_names_is_not_imported(own):
+    async with served(create("gym-core.Recorder-v0")) as (ports, _), wire(ports) as client:
+        request = await client.send("v0.env.reset", env_id="gym-core.own_envs.inner:Mine-v3")
+        reply = await client.until("v0.reply.error")
+    assert reply["headers"]["parent_message_id"] == request
+    assert not {"own_envs", "own_envs.inner"} & sys.modules.keys()
+
+
+@pytest.mark.parametrize(
+    ("missing", "env_id", "extra"),
+    [
+        ("pygame", "gym-core.CartPole-v1", "gym-core"),
+        ("ale_py", "gym-core.ALE/Pong-v5", "atari"),
+        ("ale_py", "gym-core.PongNoFrameskip-v4", "atari"),
+    ],
+)
+def test_a_package_that_is_missing_is_one_line_that_names_the_extra(tmp_path, missing, env_id, extra):
+    (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{missing!r}] = None\n")
+    serve = [sys.executable, "-m", "rewarder", "serve", env_id, "--no-password"]
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    ended = subprocess.run(serve, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+    package = missing.replace("_", "-")
+    what = f"{env_id.removeprefix('gym-core.')}: {package} is not installed"
+    advice = f"pip install '.[{extra}]', in a checkout of universe-client"
+    assert ended.stderr.splitlines() == [f"rewarder: {what}: {advice}"]
+    assert ended.returncode == 2
 
 
 def test_terminated_is_done_and_a_time_limit_is_truncated(opened):

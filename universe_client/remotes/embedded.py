@@ -82,7 +82,7 @@ class EmbeddedProvider:
             sys.executable, "-P", "-m", "rewarder", "serve", self.env_id,
             "--password-stdin", "--exit-with-stdin", "--log-level", "warning", *self.arguments,
             stdin=PIPE, stdout=PIPE, stderr=PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | _import_path(self.env_id),
             start_new_session=True,  # Ctrl-C in the terminal is the agent's; closing stdin is ours
         )  # fmt: skip
         assert process.stdin and process.stdout and process.stderr
@@ -134,6 +134,13 @@ class EmbeddedProvider:
     async def close(self) -> None:
         """End every process."""
         await asyncio.gather(*(self.discard(index) for index in list(self._children)))
+
+
+def _import_path(env_id: str) -> dict[str, str]:
+    """Return the variables with which a remote finds the module that its env id names where this process does."""
+    if ":" not in env_id:
+        return {}
+    return {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
 
 
 def _address(ports: _Ports, password: str) -> RemoteAddress:
