@@ -15,6 +15,8 @@ What the screen showed is: a password that was typed in plain sight can be seen 
 
 from __future__ import annotations
 
+import errno
+import logging
 import mmap
 import os
 import struct
@@ -38,6 +40,9 @@ MESSAGE, FORMAT, ENCODINGS, REQUEST, USES = 1, 2, 3, 4, 5
 _MAGIC = "universe-client capture"
 _VERSION = 1
 _MAX_HEADER = 64 * 1024
+log = logging.getLogger(__name__)
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _RECORD = struct.Struct(">BQI")
 _STORED = (FRAMEBUFFER_UPDATE, COLOUR_MAP, BELL)
 
@@ -116,7 +121,14 @@ class CaptureWriter:
             self.full = True
             return
         microseconds = int(1e6 * (self._clock() - self._began))
-        self._put(_RECORD.pack(kind, microseconds, len(data)) + data)
+        try:
+            self._put(_RECORD.pack(kind, microseconds, len(data)) + data)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            self.full = True
+            self._file.truncate(self.bytes)  # to the end of the last whole record
+            log.warning("! %s: %s; it has %d updates", self.path, error.strerror, self.updates)
 
     def _put(self, data: bytes) -> None:
         view = memoryview(data)
