@@ -99,6 +99,30 @@ def test_a_start_that_does_not_end_has_a_deadline(scripted, open_env):
     assert provider.discarded >= 1
 
 
+class Scarce(AddressProvider):
+    """Starts the remote when the system has refused it threads, memory and time."""
+
+    def __init__(self, addresses):
+        super().__init__(addresses)
+        self.refusals = [RuntimeError("can't start new thread"), MemoryError(), TimeoutError("too slow")]
+
+    async def acquire(self, index):
+        if self.refusals:
+            raise self.refusals.pop(0)
+        return await super().acquire(index)
+
+
+def test_f38_what_the_system_refuses_a_provider_is_tried_again(scripted, open_env):
+    env = open_env(Scarce([scripted().address]))
+    env.reset()
+    seen = until(env, lambda step: step.observation is not None)
+    assert [step.info["error"].partition(", start: ")[2] for step in seen if step.info["error"]] == [
+        "can't start new thread",
+        "out of memory",
+        "too slow",
+    ]
+
+
 class Broken(AddressProvider):
     """Has a defect."""
 

@@ -1,0 +1,157 @@
+"""The fault table, where the operating system has nothing to give to what connects or starts (F38, F34)."""
+
+from __future__ import annotations
+
+import errno
+import time
+from contextlib import contextmanager, nullcontext
+from functools import partial
+
+import pytest
+
+from rewarder.client import RewarderAddress
+from tests.support.agent import failed, one_step, until, until_running, wait_until
+from tests.support.scarcity import in_use, no_descriptors, no_processes
+from universe_client import make
+from universe_client.errors import ConnectError, ProviderError, RemoteError
+from universe_client.pacer import Pacer
+from universe_client.remotes.address import AddressProvider
+from universe_client.remotes.embedded import EmbeddedProvider
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+BACKOFF = 1.0
+TWICE = 2 * BACKOFF * 1.5  # a backoff is longer by up to a half
+ENV_ID = "builtin.NeonDrive-v0"
+UNROUTED = RemoteAddress(
+    VNCAddress("224.0.0.1", 1), RewarderAddress("224.0.0.1", 1)
+)  # TCP has no route to a group
+
+
+class Moved(AddressProvider):
+    """Says that its remotes are where no route leads, as long as `lost` is true."""
+
+    lost = False
+
+    async def acquire(self, index):
+        return UNROUTED if self.lost else await super().acquire(index)
+
+    @contextmanager
+    def no_route(self):
+        self.lost = True
+        yield
+        self.lost = False
+
+
+@pytest.mark.fault("F38", "errno at connect or start")
+@pytest.mark.parametrize("cause", ["no route", "no descriptors"])
+def test_f38_an_errno_at_connect_is_tried_again(scripted, open_env, measure, cause):
+    provider = Moved([scripted().address])
+    provider.lost = True
+    env = open_env(provider, backoff=(BACKOFF, BACKOFF))
+    env.reset()
+    until(env, failed)
+    with no_descriptors() if cause == "no descriptors" else provider.no_route():
+        provider.lost = cause == "no route"
+        began = time.monotonic()
+        while time.monotonic() < began + 3:
+            until(env, failed)
+            error = env.remotes[0].error
+            assert type(error) is ConnectError, error
+            assert not error.permanent
+    ended = time.monotonic()
+    until_running(env)
+    measure("back after the cause's end", time.monotonic() - ended, at_most=TWICE + 1, unit="s")
+
+
+@pytest.mark.fault("F38", "errno at connect or start")
+@pytest.mark.parametrize(
+    "cause",
+    [no_descriptors, partial(no_processes, errno.EAGAIN), partial(no_processes, errno.ENOMEM)],
+    ids=["no descriptors", "no processes", "no memory"],
+)
+def test_f38_an_errno_at_the_start_of_a_remote_is_tried_again(measure, cause):
+    with make(ENV_ID, remotes=1, backoff=(BACKOFF, BACKOFF)) as env:
+        with cause():
+            env.reset()
+            for _ in range(2):
+                until(env, failed)
+                assert type(env.remotes[0].error) is ProviderError
+        ended = time.monotonic()
+        wait_until(lambda: env.provider._children, TWICE + 10, "the start of the remote")
+        measure("started after the cause's end", time.monotonic() - ended, at_most=TWICE + 1, unit="s")
+        until_running(env, 40)
+
+
+@pytest.mark.fault("F38", "errno at connect or start")
+@pytest.mark.parametrize("cause", ["no route", "no descriptors"])
+def test_f38_failed_attempts_to_connect_leave_nothing_behind(scripted, open_env, measure, cause):
+    provider = Moved([scripted().address])
+    env = open_env(provider, backoff=(0.001, 0.001))
+    env.reset()
+    until_running(env)
+    session = env.remotes[0].link.session
+    provider.lost = True
+    env.lose(0, "the test wants it lost")
+    until(env, failed)
+    wait_until(lambda: session.error is not None or env.remotes[0].link.session is not session)
+    until(env, failed)
+    before = in_use()
+    with no_descriptors() if cause == "no descriptors" else nullcontext():
+        provider.lost = cause == "no route"
+        for _ in range(100):
+            until(env, failed)
+    provider.lost = True
+    until(env, failed)
+    after = in_use()
+    measure("descriptors more after 100 failures", after[0] - before[0], at_most=2)
+    measure("threads more after 100 failures", after[1] - before[1], at_most=0)
+
+
+@pytest.mark.fault("F38", "errno at connect or start")
+async def test_f38_failed_starts_leave_nothing_behind(measure):
+    provider = EmbeddedProvider(1, ENV_ID)
+    await provider.acquire(0)
+    await provider.discard(0)
+    before = in_use()
+    for cause in (no_descriptors, no_processes):
+        for _ in range(100):
+            with cause(), pytest.raises(OSError, match="Errno"):
+                await provider.acquire(0)
+    after = in_use()
+    await provider.close()
+    measure("descriptors more after 200 failures", after[0] - before[0], at_most=0)
+    measure("threads more after 200 failures", after[1] - before[1], at_most=0)
+
+
+@pytest.mark.fault("F34", "fd exhaustion, ENOSPC for recorder")
+def test_f34_without_descriptors_new_remotes_fail_and_running_ones_go_on(
+    scripted, playing, open_env, measure
+):
+    runs, joins = scripted(), Moved([scripted().address])
+    env = playing(runs)
+    joins.lost = True
+    late = open_env(joins)
+    late.reset()
+    until(late, failed)
+
+    def steps() -> int:
+        """How many of 40 steps are made in two seconds."""
+        pacer, count, end = Pacer(20), 0, time.monotonic() + 2.02
+        while count < 40 and time.monotonic() < end:
+            pacer.wait()
+            runs.paint(count)
+            step = one_step(env)
+            assert step.observation is not None
+            assert step.info["error"] is None
+            count += 1
+        return count
+
+    calm = steps()
+    with no_descriptors():
+        joins.lost = False
+        until(late, failed)
+        assert isinstance(late.remotes[0].error, RemoteError)
+        scarce = steps()
+    measure("step rate of the others", 100 * scarce / calm, at_least=95, unit="%")
+    until_running(late)
