@@ -16,7 +16,7 @@ from rich.text import Text
 from universe_client.agents import Agent, after_reset
 from universe_client.link import Link, State
 from universe_client.remotes.provider import Staged
-from universe_client.run_report import RemoteReport, Report, line, picture, summary
+from universe_client.run_report import RemoteReport, Report, brief, line, picture, summary
 from universe_client.vector_env import VectorEnv
 from wrappers import Logger, Throttle
 from wrappers.logger import mean
@@ -140,7 +140,7 @@ class Run:
         if self._first is not None:
             return None
         reasons = [
-            str(remote.error)
+            brief(str(remote.error))
             if remote.error
             else f"remote {remote.link.label} waits for {self._progress(remote.link)}"
             for remote in self.base.remotes

@@ -65,19 +65,26 @@ def picture(report: Report, width: int, height: int) -> Group:
     if lines > height:
         table, lines, hidden = _compact(report, width, height)
     notes = [Text(f"and {hidden} more", "dim")] if hidden else []
-    notes += [Text(error, "red") for error in problems(report, now=True)] + _tasks(report)
+    notes += [Text(brief(error), "red") for error in problems(report, now=True)] + _tasks(report)
     return Group(table, *(_one_line(note) for note in _cut(notes, height - lines)))
 
 
 def summary(report: Report) -> Group:
-    """The whole table, and everything that went wrong."""
-    return Group(_full(report), *(Text(error, "red") for error in problems(report)))
+    """The whole table, and everything that went wrong: the first in full, of the others what matters."""
+    errors = problems(report)
+    return Group(_full(report), *(Text(error, "red") for error in [*errors[:1], *map(brief, errors[1:])]))
 
 
 def line(report: Report) -> str:
     """The run in one line."""
     complaint = f"; {report.complaint}" if report.complaint else ""
     return f"{report.seconds:.0f} s, {report.steps_per_second:.1f} steps/s; {_sums(report)}{complaint}"
+
+
+def brief(error: str) -> str:
+    """An error in one line: of a program's last words, the very last."""
+    first, *others = error.splitlines()
+    return f"{first.partition('; its last words')[0]}: {others[-1].strip()}" if others else first
 
 
 def problems(report: Report, now: bool = False) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -36,10 +38,24 @@ def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):
     assert any((weights != old).any() for weights, old in zip(model.policy.parameters(), before, strict=True))
     assert len(curve.pauses) == 1
     assert np.nanmedian(curve.reaction_times) > 0
+    example.tell_speed(Console(quiet=True), curve, model.num_timesteps)
     curve.minutes += [1.0] * example.WINDOW
     curve.returns += [2.0] * example.WINDOW
     example.draw(tmp_path / "curve.png", curve, random=1.0, learned=3.0, minutes=2.0)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_neon_drive_in_too_few_minutes_says_what_it_takes(monkeypatch):
+    example = load("learn_neon_drive")
+    assert example.minutes("2") == 2.0
+    with pytest.raises(argparse.ArgumentTypeError, match="1.9 is not enough: it takes 2 minutes"):
+        example.minutes("1.9")
+    monkeypatch.setattr(example, "SHORT_RANDOM_EPISODES", 1)
+    monkeypatch.setattr(example, "LEARNED_SECONDS", 3600)  # no time is left to learn in
+    with closing(example.make_env(1)) as env:
+        arguments = argparse.Namespace(minutes=2.0, seed=0, remotes=1)
+        with pytest.raises(SystemExit, match="no update of the network: give it more --minutes"):
+            example.learn(env, arguments, Console(quiet=True))
 
 
 def test_cartpole_is_learned_in_lock_step_from_its_state(tmp_path):

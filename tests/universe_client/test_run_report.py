@@ -108,3 +108,19 @@ def test_a_run_in_one_line():
         "12 s, 60.0 steps/s; 1 of 2 run, 1918.1 frames/s, 3936 episodes, reward +3, reaction 123.5 ms"
     )
     assert line(report([], complaint="no remote was up")).endswith("; no remote was up")
+
+
+def test_of_a_program_that_ended_one_line_is_enough_but_for_the_first():
+    words = (
+        "remote {}, start: ended with status 1; its last words:\n    Traceback\n    ImportError: no pygame"
+    )
+    remotes = [remote(index, state="lost", error=words.format(index)) for index in range(2)]
+    shown = lines(summary(report(remotes)))
+    assert [row.strip() for row in shown[-4:]] == [
+        "remote 0, start: ended with status 1; its last words:",
+        "Traceback",
+        "ImportError: no pygame",
+        "remote 1, start: ended with status 1: ImportError: no pygame",
+    ]
+    shown = lines(picture(report(remotes), 80, 24))
+    assert shown[-2].strip() == "remote 0, start: ended with status 1: ImportError: no pygame"
