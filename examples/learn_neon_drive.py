@@ -73,7 +73,7 @@ def make_model(env: SB3VecEnv, seed: int) -> PPO:
         "MlpPolicy",
         env,
         n_steps=128,
-        batch_size=256,
+        batch_size=min(256, 128 * env.num_envs),
         n_epochs=10,
         learning_rate=1e-3,
         gamma=0.96,
