@@ -48,7 +48,7 @@ def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):
 def test_neon_drive_in_too_few_minutes_says_what_it_takes(monkeypatch):
     example = load("learn_neon_drive")
     assert example.minutes("2") == 2.0
-    with pytest.raises(argparse.ArgumentTypeError, match="1.9 is not enough: it takes 2 minutes"):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"1\.9 is not enough: it takes 2 minutes"):
         example.minutes("1.9")
     monkeypatch.setattr(example, "SHORT_RANDOM_EPISODES", 1)
     monkeypatch.setattr(example, "LEARNED_SECONDS", 3600)  # no time is left to learn in
