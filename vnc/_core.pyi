@@ -95,8 +95,8 @@ class Session:
     def error(self) -> tuple[str, str] | None:
         """Why the session is over: a branch of the error tree and a text."""
     @property
-    def stats(self) -> tuple[int, int, int, int]:
-        """Updates, rectangles, pixels, bytes."""
+    def stats(self) -> tuple[int, int, int, int, int]:
+        """Updates, rectangles, pixels, bytes, long cut texts."""
     def refresh(self) -> int:
         """Ask for the whole screen; return the generation that will hold it."""
     def send(self, messages: bytes) -> None:

@@ -136,6 +136,15 @@ class Scanner:
         self._at += count
         return self._at - count
 
+    def _drop(self, count: int) -> Steps:
+        """Wait for `count` bytes, and keep none of them."""
+        while count:
+            dropped = min(len(self._buffer) - self._at, count)
+            del self._buffer[self._at : self._at + dropped]
+            count -= dropped
+            if count:
+                yield
+
     def _integer(self, size: int) -> Offset:
         start = yield from self._take(size)
         return int.from_bytes(self._buffer[start : start + size], "big")
@@ -162,9 +171,9 @@ class Scanner:
         length = yield from self._integer(4)
         if length >= 1 << 31:
             length = (1 << 32) - length  # the extended clipboard's
-        if length > self._limits.cut_text:
-            raise LimitExceeded(f"cut text of {length} bytes, the limit is {self._limits.cut_text}")
-        yield from self._take(length)
+        kept = min(length, self._limits.cut_text)
+        yield from self._take(kept)
+        yield from self._drop(length - kept)
 
     # rects
 

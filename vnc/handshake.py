@@ -5,11 +5,13 @@ Its errors have the words of the Rust core's.
 
 from __future__ import annotations
 
+import asyncio
 import re
-from asyncio import StreamReader, StreamWriter
+from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from dataclasses import dataclass
 
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
+from vnc.security_types import described
 from vnc.session import Limits, VNCAddress
 from vnc.vencrypt import SECURITY_TYPE as VENCRYPT
 from vnc.vencrypt import log_in, secure
@@ -19,6 +21,9 @@ NONE = 1
 VNC_AUTH = 2
 TOO_MANY = 2
 """A security result."""
+
+_REASON_SECONDS = 2.0
+"""How long a server that has refused us has to say why."""
 
 _BANNER = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
 _BANNER_LENGTH = 12
@@ -109,7 +114,7 @@ def _mismatch(offered: list[int], wanted: int) -> str:
         what = "the server asks for TLS, and none is configured"
     else:
         what = "the server asks for what is not supported"
-    return f"{what} (security types {', '.join(map(str, offered))})"
+    return f"{what}; it offers {described(offered)}"
 
 
 async def _read_security_result(reader: StreamReader, minor: int, limits: Limits) -> None:
@@ -119,7 +124,7 @@ async def _read_security_result(reader: StreamReader, minor: int, limits: Limits
         return
     if minor < 8 and result == TOO_MANY:
         raise _refusal(AuthError, "authentication failed", "too many attempts")
-    reason = await _read_reason(reader, limits) if minor == 8 else f"result {result}"
+    reason = await _read_reason(reader, limits) if minor == 8 else ""
     raise _refusal(AuthError, "authentication failed", reason)
 
 
@@ -127,7 +132,7 @@ def _refusal(kind: type[VNCError], what: str, reason: str) -> VNCError:
     """The server's reason; TigerVNC's blacklist and its kin have no number of their own."""
     if "too many" in reason.lower():
         return TooManyFailures(f"locked out for a while: {reason}")
-    return kind(f"{what}: {reason}")
+    return kind(f"{what}: {reason or 'no reason given'}")
 
 
 async def _read_server_init(reader: StreamReader, limits: Limits) -> ServerInit:
@@ -152,7 +157,12 @@ def check_size(width: int, height: int, limits: Limits) -> None:
 
 
 async def _read_reason(reader: StreamReader, limits: Limits) -> str:
-    return await _read_text(reader, "reason text", limits.text)
+    """Return why the server refused us; "" where it does not say so."""
+    try:
+        async with asyncio.timeout(_REASON_SECONDS):
+            return await _read_text(reader, "reason text", limits.text)
+    except (IncompleteReadError, TimeoutError):
+        return ""
 
 
 async def _read_text(reader: StreamReader, what: str, limit: int) -> str:

@@ -35,6 +35,8 @@ _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
 _RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
 
 _STREAM_LIMIT = 1 << 20
+_PIECE = 64 * 1024
+"""Bytes of a message that is skipped are read in pieces of this size."""
 _PATIENCE = (
     0.02  # seconds without an update after which requests count as answered together, see `_ask_again`
 )
@@ -322,11 +324,13 @@ class PortableSession:
         await self._reader.readexactly(6 * count)
 
     async def _skip_cut_text(self) -> None:
-        # 3 padding + 4 length (RFC 6143 section 7.6.4)
-        length = int.from_bytes((await self._reader.readexactly(7))[3:], "big")
-        if length > self._limits.cut_text:
-            raise LimitExceeded(f"{self.address}: cut text of {length}, the limit is {self._limits.cut_text}")
-        await self._reader.readexactly(length)
+        # 3 padding + 4 length (RFC 6143 section 7.6.4), negative for the extended clipboard (rfbproto 7.7.27)
+        (length,) = struct.unpack(">xxxi", await self._reader.readexactly(7))
+        if length < 0:
+            raise ProtocolError(f"{self.address}: cut text of length {length}, it was not asked for")
+        self.stats.long_cut_texts += length > self._limits.cut_text
+        while length:
+            length -= len(await self._reader.readexactly(min(length, _PIECE)))
 
     async def _read_update(self) -> None:
         self._stop_waiting()

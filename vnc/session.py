@@ -26,7 +26,7 @@ class Limits:
     text: int = 64 * 1024
     """Bytes of a desktop name or of a failure reason."""
     cut_text: int = 256 * 1024
-    """Bytes of clipboard text; we read and drop it."""
+    """Bytes of clipboard text. No text is kept; one that is longer is counted, and the session goes on."""
     outgoing: int = 256 * 1024
     """Bytes waiting for a peer that does not read; beyond it the peer counts as lost."""
 
@@ -86,6 +86,8 @@ class SessionStats:
     pixels: int = 0
     bytes: int = 0
     """Encoded rect payload, 12 header bytes a rect included."""
+    long_cut_texts: int = 0
+    """Clipboard texts longer than `Limits.cut_text`."""
 
 
 class Owner:

@@ -71,9 +71,9 @@ async def _agree_on_sub_type(
     wanted = _wanted(address, tls)
     chosen = next((number for number in wanted if number in offered), None)
     if chosen is None:
-        names = (_NAMES.get(number, f"VeNCrypt sub-type {number}") for number in offered)
+        names = ", ".join(_NAMES.get(number, f"VeNCrypt sub-type {number}") for number in offered)
         raise AuthError(
-            f"{' or '.join(map(_NAMES.__getitem__, wanted))} is wanted, the server offers {', '.join(names)}"
+            f"{' or '.join(map(_NAMES.__getitem__, wanted))} is wanted, the server offers {names or 'nothing'}"
         )
     writer.write(struct.pack(">I", chosen))
     answer = await reader.read(2)

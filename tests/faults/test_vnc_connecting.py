@@ -7,10 +7,11 @@ import re
 import socket
 import struct
 import time
+from dataclasses import replace
 
 import pytest
 
-from tests.support.rfb import HEIGHT, PIXEL_FORMAT, VERSIONS, WIDTH, Peer, listening, raw
+from tests.support.rfb import HEIGHT, PIXEL_FORMAT, QUICK, VERSIONS, WIDTH, Peer, listening, raw
 from tests.support.sessions import taken
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
 from vnc.server import VNCServer
@@ -99,23 +100,47 @@ async def test_another_protocols_banner_is_not_an_rfb_server(opened, banner):
 
 @pytest.mark.fault("F14", "protocol downgrade")
 @pytest.mark.parametrize(
-    ("script", "password", "words"),
+    ("script", "password", "words", "types"),
     [
-        (b"RFB 003.003\n\0\0\0\1", "secret", "a password is configured, but the server asks for none"),
-        (b"RFB 003.008\n\x01\x01", "secret", "a password is configured, but the server asks for none"),
-        (b"RFB 003.003\n\0\0\0\2", None, "the server asks for a password, and none is configured"),
-        (b"RFB 003.008\n\x01\x02", None, "the server asks for a password, and none is configured"),
-        (b"RFB 003.008\n\x02\x1e\x13", None, "the server asks for TLS, and none is configured"),
-        (b"RFB 003.008\n\x02\x1e\x13", "secret", "the server asks for TLS, and none is configured"),
-        (b"RFB 003.008\n\x02\x1e\x05", None, "the server asks for what is not supported"),
+        (
+            b"RFB 003.003\n\0\0\0\1", "secret",
+            "a password is configured, but the server asks for none", "security type 1 (None)",
+        ),
+        (
+            b"RFB 003.008\n\x01\x01", "secret",
+            "a password is configured, but the server asks for none", "security type 1 (None)",
+        ),
+        (
+            b"RFB 003.003\n\0\0\0\2", None,
+            "the server asks for a password, and none is configured", "security type 2 (VNC authentication)",
+        ),
+        (
+            b"RFB 003.008\n\x01\x02", None,
+            "the server asks for a password, and none is configured", "security type 2 (VNC authentication)",
+        ),
+        (
+            b"RFB 003.008\n\x02\x1e\x13", None,
+            "the server asks for TLS, and none is configured", "security types 30 (Apple), 19 (VeNCrypt)",
+        ),
+        (
+            b"RFB 003.008\n\x02\x1e\x13", "secret",
+            "the server asks for TLS, and none is configured", "security types 30 (Apple), 19 (VeNCrypt)",
+        ),
+        (
+            b"RFB 003.008\n\x01\x1e", None,
+            "the server asks for what is not supported", "security type 30 (Apple)",
+        ),
+        (
+            b"RFB 003.003\n\0\1\0\1", None,
+            "the server asks for what is not supported", "security type 65537 (unknown)",
+        ),
     ],
-)
-async def test_what_our_policy_refuses_is_an_auth_error(opened, script, password, words):
+)  # fmt: skip
+async def test_what_our_policy_refuses_is_an_auth_error(opened, script, password, words, types):
     """F14: no downgrade."""
     error = await opened.refused_by(says(script), password)
     assert type(error) is AuthError
-    types = ", ".join(str(number) for number in (script[13:] if script[10:11] == b"8" else script[-1:]))
-    assert said(error) == f"{words} (security types {types})"
+    assert said(error) == f"{words}; it offers {types}"
 
 
 @pytest.mark.fault("F17", "blacklist")
@@ -128,9 +153,11 @@ async def test_what_our_policy_refuses_is_an_auth_error(opened, script, password
         (b"RFB 003.008\n\x00" + text(LOCKED), None, TooManyFailures, f"locked out for a while: {LOCKED}"),
         (AUTH + b"\0\0\0\1" + text(LOCKED), "x", TooManyFailures, f"locked out for a while: {LOCKED}"),
         (AUTH + b"\0\0\0\1" + text("wr\x1bong"), "x", AuthError, "authentication failed: wrong"),
+        (AUTH + b"\0\0\0\1" + text(""), "x", AuthError, "authentication failed: no reason given"),
+        (b"RFB 003.008\n\x00" + text(""), None, ConnectError, "the server refused the connection: no reason given"),
         (AUTH + b"\0\0\0\1\0\0\0\2\xe9\x07", "x", AuthError, "authentication failed: é"),
-        (AUTH.replace(b"8", b"7") + b"\0\0\0\1", "x", AuthError, "authentication failed: result 1"),
-        (b"RFB 003.003\n\0\0\0\2" + CHALLENGE + b"\0\0\0\1", "x", AuthError, "authentication failed: result 1"),
+        (AUTH.replace(b"8", b"7") + b"\0\0\0\1", "x", AuthError, "authentication failed: no reason given"),
+        (b"RFB 003.003\n\0\0\0\2" + CHALLENGE + b"\0\0\0\1", "x", AuthError, "authentication failed: no reason given"),
         (
             b"RFB 003.003\n\0\0\0\2" + CHALLENGE + b"\0\0\0\2",
             "x", TooManyFailures, "locked out for a while: too many attempts",
@@ -142,6 +169,35 @@ async def test_a_refusal_carries_the_servers_words(opened, script, password, kin
     error = await opened.refused_by(says(script), password)
     assert type(error) is kind
     assert said(error) == words
+
+
+@pytest.mark.fault("F17", "blacklist")
+@pytest.mark.parametrize("reason", [b"", b"\0\0", text("wrong")[:-1]], ids=["none", "half a length", "cut"])
+@pytest.mark.parametrize(
+    ("script", "password", "kind", "words"),
+    [
+        (AUTH + b"\0\0\0\1", "x", AuthError, "authentication failed: no reason given"),
+        (b"RFB 003.008\n\x00", None, ConnectError, "the server refused the connection: no reason given"),
+    ],
+)
+async def test_a_refusal_without_its_reason_is_a_refusal(opened, script, password, kind, words, reason):
+    """Some servers hang up before they have said why."""
+
+    async def talk(peer: Peer) -> None:
+        peer.write(script + reason)
+        peer.writer.write_eof()
+        await peer.idle()
+
+    error = await opened.refused_by(talk, password, QUICK)
+    assert type(error) is kind
+    assert said(error) == words
+
+
+@pytest.mark.fault("F17", "blacklist")
+async def test_a_server_that_refuses_and_stays_has_refused(opened):
+    error = await opened.refused_by(says(AUTH + b"\0\0\0\1"), "x", replace(QUICK, handshake=3.0))
+    assert type(error) is AuthError
+    assert said(error) == "authentication failed: no reason given"
 
 
 @pytest.mark.fault("F16", "wrong password")

@@ -58,12 +58,12 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
         ),
         (zlib_rect(BOMB), ProtocolError, ZLIB_RECT + "at least 1 bytes after the last pixel"),
         (
-            struct.pack(">BxxxI", 3, 0xFFFFFFFF),
-            LimitExceeded, "cut text of 4294967295, the limit is 262144",
+            struct.pack(">Bxxxi", 3, -1),
+            ProtocolError, "cut text of length -1, it was not asked for",
         ),
         (
-            struct.pack(">BxxxI", 3, 0x80000000),
-            LimitExceeded, "cut text of 2147483648, the limit is 262144",
+            struct.pack(">Bxxxi", 3, -(2**31)),
+            ProtocolError, "cut text of length -2147483648, it was not asked for",
         ),
         (b"\x63", ProtocolError, "message type 99 does not exist"),
         (b"\x04", ProtocolError, "message type 4 does not exist"),
@@ -76,10 +76,18 @@ async def test_hostile_messages_end_the_session_with_a_typed_error(opened, data,
     assert str(error).partition(": ")[2] == words
 
 
-async def test_cut_text_has_the_limit_that_was_set(opened):
-    error = await opened.error_after(struct.pack(">BxxxI", 3, 101), Limits(cut_text=100))
-    assert type(error) is LimitExceeded
-    assert "limit is 100" in str(error)
+async def test_a_cut_text_beyond_the_limit_is_skipped_and_counted(opened):
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        for length in (100, 101, 300_000):
+            peer.write(struct.pack(">BxxxI", 3, length) + bytes(length))
+        peer.update(raw(7))
+        await peer.idle()
+
+    async with opened.to(talk, limits=Limits(cut_text=100)) as (session, changes):
+        await changes.until(lambda: session.frames == 1)
+        assert session.stats.long_cut_texts == 2
+        assert (taken(session) == 7).all()
 
 
 @pytest.mark.fault("F13", "one flipped byte in stream")

@@ -37,8 +37,8 @@ class Changes:
         self.count += 1
         self._event.set()
 
-    async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(20):
+    async def until(self, condition: Callable[[], bool], seconds: float = 20.0) -> None:
+        async with asyncio.timeout(seconds):
             while not condition():
                 self._event.clear()
                 with suppress(TimeoutError):

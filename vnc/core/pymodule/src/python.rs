@@ -184,9 +184,9 @@ impl Session {
         self.session.published().failure().cloned()
     }
 
-    /// Updates, rectangles, pixels, bytes.
+    /// Updates, rectangles, pixels, bytes, long cut texts.
     #[getter]
-    fn stats(&self) -> (u64, u64, u64, u64) {
+    fn stats(&self) -> (u64, u64, u64, u64, u64) {
         self.session.published().totals()
     }
 

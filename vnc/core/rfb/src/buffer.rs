@@ -54,10 +54,6 @@ impl Buffer {
         }
     }
 
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// Room for the next read.
     pub fn space(&mut self) -> &mut [u8] {
         if self.data.len() - self.end < READ {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Handshake ─→ Message ⇄ Update, Skip
-//!     └───────────┴──→ Failed: swallows input
+//!     └───────────┴──→ Failed, Closed: swallow input
 //! ```
 
 use std::collections::VecDeque;
@@ -69,8 +69,9 @@ enum State {
     Update(Box<Update>),
     /// Bytes of a message that is read and dropped.
     Skip(usize),
-    /// Whatever comes now is not looked at.
+    /// Whatever comes now is not looked at; so in `Closed`.
     Failed(Error),
+    Closed,
 }
 
 /// One RFB connection.
@@ -84,6 +85,7 @@ pub struct Connection {
     screen: Framebuffer,
     flow: Flow,
     shown: Shown,
+    long_cut_texts: u64,
     /// Messages whose header has been read, and the type of the newest one.
     begun: u64,
     kind: u8,
@@ -103,6 +105,7 @@ impl Connection {
             screen: Framebuffer::new(0, 0, 0),
             flow: Flow::default(),
             shown: Shown::default(),
+            long_cut_texts: 0,
             begun: 0,
             kind: 0,
         }
@@ -110,10 +113,14 @@ impl Connection {
 
     /// Take bytes from the server.
     pub fn receive(&mut self, bytes: &[u8]) {
-        if !matches!(self.state, State::Failed(_)) {
+        if self.listens() {
             self.buffer.extend(bytes);
             self.advance();
         }
+    }
+
+    const fn listens(&self) -> bool {
+        !matches!(self.state, State::Failed(_) | State::Closed)
     }
 
     /// Room to read into without a copy; follow with `received`.
@@ -128,10 +135,25 @@ impl Connection {
 
     /// `count` bytes were read into `space`.
     pub fn received(&mut self, count: usize) {
-        if !matches!(self.state, State::Failed(_)) {
+        if self.listens() {
             self.buffer.filled(count);
             self.advance();
         }
+    }
+
+    /// The connection is over: nothing more will be received, and all memory but the screen's is given back.
+    ///
+    /// If the server had refused us and only its reason was missing, `error` says so.
+    pub fn close(&mut self) {
+        let error = match std::mem::replace(&mut self.state, State::Closed) {
+            State::Handshake(handshake) => handshake.unexplained_refusal(),
+            State::Failed(error) => Some(error),
+            State::Message | State::Update(_) | State::Skip(_) | State::Closed => None,
+        };
+        if let Some(error) = error {
+            self.state = State::Failed(error);
+        }
+        self.release();
     }
 
     /// TLS has begun: what comes from now on was encrypted, and `data_to_send` will be.
@@ -169,7 +191,7 @@ impl Connection {
         match self.state {
             State::Update(_) | State::Skip(_) => Some((self.begun, self.kind)),
             State::Message => self.buffer.pending().first().map(|&kind| (self.begun + 1, kind)),
-            State::Handshake(_) | State::Failed(_) => None,
+            State::Handshake(_) | State::Failed(_) | State::Closed => None,
         }
     }
 
@@ -190,6 +212,12 @@ impl Connection {
     #[must_use]
     pub const fn frames(&self) -> u64 {
         self.shown.frames()
+    }
+
+    /// Clipboard texts that were longer than the limit, and skipped.
+    #[must_use]
+    pub const fn long_cut_texts(&self) -> u64 {
+        self.long_cut_texts
     }
 
     /// The newest refresh whose pixels are all on the screen.
@@ -217,12 +245,19 @@ impl Connection {
                 Ok(false) => return,
                 Err(error) => {
                     self.state = State::Failed(error);
-                    self.buffer.clear();
                     self.out.clear();
-                    return;
+                    return self.release();
                 }
             }
         }
+    }
+
+    /// Give back all memory but the screen's.
+    fn release(&mut self) {
+        self.buffer = Buffer::default();
+        self.decoders = Registry::new();
+        self.shown.close(&mut self.screen);
+        self.screen.expect_nothing();
     }
 
     /// Deal with one message or a part of it; false when more bytes are needed.
@@ -233,6 +268,10 @@ impl Connection {
             State::Update(update) => self.update(update),
             State::Skip(left) => Ok(self.skip(left)),
             State::Failed(error) => Err(error),
+            State::Closed => {
+                self.state = State::Closed;
+                Ok(false)
+            }
         }
     }
 
@@ -287,7 +326,10 @@ impl Connection {
                 }
                 Some(State::Message)
             }
-            3 => cut_text(&mut bytes, self.config.limits.cut_text)?.map(State::Skip),
+            3 => cut_text(&mut bytes)?.map(|length| {
+                self.long_cut_texts += u64::from(length > self.config.limits.cut_text);
+                State::Skip(length)
+            }),
             150 => {
                 self.flow.end_of_continuous_updates(self.screen.whole(), &mut self.out);
                 Some(State::Message)

@@ -61,8 +61,12 @@ impl Flow {
         self.wanted
     }
 
-    /// One pixel, so that a silent server shows whether it lives.
+    /// Ask a silent server for one pixel, and for a fence where it knows them: after a long clipboard text, Xvnc takes
+    /// the connection for congested and sends no updates for up to minutes, but it answers fences.
     pub fn probe(&mut self, out: &mut Vec<u8>) {
+        if self.fences {
+            client::fence(out, client::FENCE_REQUEST, &[]);
+        }
         self.request(false, Rect::new(0, 0, 1, 1), out);
     }
 
@@ -238,6 +242,16 @@ mod tests {
         rig.flow.fence_reply(&1_u64.to_be_bytes(), &mut rig.screen, &mut rig.out);
         assert_eq!(rig.sent(), FULL);
         assert_eq!(rig.update(SCREEN), 1);
+    }
+
+    #[test]
+    fn a_probe_asks_for_a_fence_where_fences_are_known() {
+        let mut rig = Rig::new();
+        rig.flow.probe(&mut rig.out);
+        assert_eq!(rig.sent(), [3, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
+        rig.flow.server_fence(SCREEN, &mut rig.out);
+        rig.flow.probe(&mut rig.out);
+        assert_eq!(rig.sent()[..9], [248, 0, 0, 0, 128, 0, 0, 0, 0]);
     }
 
     #[test]

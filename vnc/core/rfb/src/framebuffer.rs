@@ -85,6 +85,11 @@ impl Framebuffer {
         self.coverage = Some(Coverage::new(self.width, self.height));
     }
 
+    /// Watch no more.
+    pub(crate) fn expect_nothing(&mut self) {
+        self.coverage = None;
+    }
+
     /// Whether every pixel has been drawn since `expect_all`; says so once.
     pub(crate) fn all_drawn(&mut self) -> bool {
         self.coverage.take_if(|coverage| coverage.complete()).is_some()

@@ -12,6 +12,7 @@
 use crate::auth;
 use crate::error::{Error, clean_text};
 use crate::limits::{HARD_SIDE, Limits};
+use crate::security_types;
 use crate::vencrypt::{self, Login, Tls};
 use crate::wire::Bytes;
 
@@ -65,6 +66,21 @@ enum State {
 enum Refusal {
     Connection,
     Authentication,
+}
+
+impl Refusal {
+    fn error(self, reason: &[u8]) -> Error {
+        let reason = clean_text(reason);
+        // TigerVNC's blacklist and its kin have no number of their own.
+        if reason.to_ascii_lowercase().contains("too many") {
+            return Error::TooManyFailures(reason);
+        }
+        let reason = if reason.is_empty() { "no reason given".into() } else { reason };
+        match self {
+            Self::Connection => Error::Refused(reason),
+            Self::Authentication => Error::AuthFailed(reason),
+        }
+    }
 }
 
 pub(crate) enum Step {
@@ -158,14 +174,19 @@ impl Handshake {
         Ok(Some(next))
     }
 
+    /// The server's refusal, if it has refused us and has not given its reason.
+    pub fn unexplained_refusal(&self) -> Option<Error> {
+        let State::Reason(refusal) = self.state else { return None };
+        Some(refusal.error(b""))
+    }
+
     // RFC 6143 7.1.2, version 3.3: the server decides.
     fn security_type(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Result<Option<State>, Error> {
         let Some(number) = bytes.u32() else { return Ok(None) };
         if number == 0 {
             return Ok(Some(State::Reason(Refusal::Connection)));
         }
-        let offered = u8::try_from(number).unwrap_or(u8::MAX);
-        Ok(Some(self.begin(self.choose(&[offered])?, out)))
+        Ok(Some(self.begin(self.choose(&[number])?, out)))
     }
 
     // RFC 6143 7.1.2
@@ -175,34 +196,35 @@ impl Handshake {
             return Ok(Some(State::Reason(Refusal::Connection)));
         }
         let Some(offered) = bytes.take(count.into()) else { return Ok(None) };
-        let chosen = self.choose(offered)?;
+        let offered: Vec<u32> = offered.iter().map(|&number| number.into()).collect();
+        let chosen = self.choose(&offered)?;
         out.push(chosen);
         Ok(Some(self.begin(chosen, out)))
     }
 
     /// The policy: with TLS only `VeNCrypt` will do, else with a password only `VncAuth`, without one only None.
-    fn choose(&self, offered: &[u8]) -> Result<u8, Error> {
+    fn choose(&self, offered: &[u32]) -> Result<u8, Error> {
         let wanted = match (self.credentials.tls, &self.credentials.password) {
             (Tls::Certificate | Tls::Anonymous, _) => vencrypt::SECURITY_TYPE,
             (Tls::Off, Some(_)) => VNC_AUTH,
             (Tls::Off, None) => NONE,
         };
-        if offered.contains(&wanted) {
+        let offers = |number: u8| offered.contains(&number.into());
+        if offers(wanted) {
             return Ok(wanted);
         }
         let what = if wanted == vencrypt::SECURITY_TYPE {
             "TLS is configured, but the server does not offer it"
-        } else if wanted == VNC_AUTH && offered.contains(&NONE) {
+        } else if wanted == VNC_AUTH && offers(NONE) {
             "a password is configured, but the server asks for none"
-        } else if offered.contains(&VNC_AUTH) {
+        } else if offers(VNC_AUTH) {
             "the server asks for a password, and none is configured"
-        } else if offered.contains(&vencrypt::SECURITY_TYPE) {
+        } else if offers(vencrypt::SECURITY_TYPE) {
             "the server asks for TLS, and none is configured"
         } else {
             "the server asks for what is not supported"
         };
-        let types: Vec<_> = offered.iter().map(u8::to_string).collect();
-        Err(Error::Policy(format!("{what} (security types {})", types.join(", "))))
+        Err(Error::Policy(format!("{what}; it offers {}", security_types::described(offered))))
     }
 
     const fn login(&self) -> Login {
@@ -252,7 +274,7 @@ impl Handshake {
             0 => Ok(Some(client_init(out))),
             1.. if self.version == Version::V38 => Ok(Some(State::Reason(Refusal::Authentication))),
             2 => Err(Error::TooManyFailures("too many attempts".into())),
-            code => Err(Error::AuthFailed(format!("result {code}"))),
+            _ => Err(Refusal::Authentication.error(b"")),
         }
     }
 }
@@ -279,16 +301,8 @@ fn text<'a>(bytes: &mut Bytes<'a>, what: &'static str, limits: &Limits) -> Resul
 }
 
 fn refused(refusal: Refusal, bytes: &mut Bytes<'_>, limits: &Limits) -> Result<Option<State>, Error> {
-    let Some(reason) = text(bytes, "reason text", limits)? else { return Ok(None) };
-    let reason = clean_text(reason);
-    // TigerVNC's blacklist and its kin have no number of their own.
-    if reason.to_ascii_lowercase().contains("too many") {
-        return Err(Error::TooManyFailures(reason));
-    }
-    Err(match refusal {
-        Refusal::Connection => Error::Refused(reason),
-        Refusal::Authentication => Error::AuthFailed(reason),
-    })
+    let reason = text(bytes, "reason text", limits)?;
+    reason.map_or(Ok(None), |reason| Err(refusal.error(reason)))
 }
 
 /// Refuse screens that are empty or over the limits.

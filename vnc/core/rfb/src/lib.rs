@@ -21,6 +21,7 @@ mod handshake;
 mod inflate;
 mod limits;
 mod messages;
+mod security_types;
 mod shown;
 mod update;
 mod vencrypt;

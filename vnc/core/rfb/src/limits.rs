@@ -9,7 +9,7 @@ pub struct Limits {
     pub framebuffer_height: u16,
     /// Bytes of a desktop name or a failure reason; both end up in logs.
     pub text: usize,
-    /// Bytes of clipboard text; it is read and dropped.
+    /// Bytes of clipboard text. No text is kept; one that is longer is counted, and the connection goes on.
     pub cut_text: usize,
     /// Pixels along each side of a cursor; X servers stop at 256 themselves.
     pub cursor: u16,

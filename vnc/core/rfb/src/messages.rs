@@ -15,13 +15,12 @@ pub(crate) fn colour_map(bytes: &mut Bytes<'_>) -> Option<usize> {
     bytes.u16().map(|count| usize::from(count) * 6)
 }
 
-// RFC 6143 7.6.4: | 3 padding | 4 length | text |; negative lengths are ExtendedClipboard, not asked for
-pub(crate) fn cut_text(bytes: &mut Bytes<'_>, limit: usize) -> Result<Option<usize>, Error> {
-    let Some(length) = bytes.take(3).and_then(|_| bytes.u32()) else { return Ok(None) };
-    if length as usize > limit {
-        return Err(Error::Limit { what: "cut text", size: length.into(), limit: limit as u64 });
-    }
-    Ok(Some(length as usize))
+// RFC 6143 7.6.4: | 3 padding | 4 length | text |
+pub(crate) fn cut_text(bytes: &mut Bytes<'_>) -> Result<Option<usize>, Error> {
+    let Some(length) = bytes.take(3).and_then(|_| bytes.i32()) else { return Ok(None) };
+    // A negative length announces the extended clipboard (rfbproto 7.7.27).
+    let unasked = |_| Error::Protocol(format!("cut text of length {length}, it was not asked for"));
+    usize::try_from(length).map(Some).map_err(unasked)
 }
 
 // rfbproto 7.5.8: | 3 padding | 4 flags | 1 length | payload |

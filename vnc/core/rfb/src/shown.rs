@@ -42,6 +42,14 @@ impl Shown {
         self.broken = true;
     }
 
+    /// Nothing more will be drawn: the newest frame takes the place of a screen that is not one.
+    pub fn close(&mut self, screen: &mut Framebuffer) {
+        if let Some(kept) = self.kept.take() {
+            *screen = kept;
+            self.broken = false;
+        }
+    }
+
     /// No decoder failed.
     pub const fn drawn(&mut self) {
         self.broken = false;

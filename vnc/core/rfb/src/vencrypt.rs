@@ -127,7 +127,8 @@ fn wanted(tls: Tls, login: Login) -> Vec<(u32, &'static str)> {
 fn unfit(wanted: Vec<(u32, &'static str)>, offered: &[u32]) -> String {
     let wanted: Vec<_> = wanted.into_iter().map(|(_, name)| name).collect();
     let offered: Vec<_> = offered.iter().map(|&number| name(number)).collect();
-    format!("{} is wanted, the server offers {}", wanted.join(" or "), offered.join(", "))
+    let offered = if offered.is_empty() { "nothing".into() } else { offered.join(", ") };
+    format!("{} is wanted, the server offers {offered}", wanted.join(" or "))
 }
 
 fn name(number: u32) -> String {

@@ -118,6 +118,44 @@ fn refusals_carry_the_servers_reason() {
 }
 
 #[test]
+fn a_refusal_without_a_reason_is_a_refusal() {
+    let auth = [&b"RFB 003.008\n\x01\x02"[..], &[7; 16], &[0, 0, 0, 1]].concat();
+    assert_eq!(
+        failure(Some("x"), &[&auth[..], &[0; 4]].concat()),
+        Error::AuthFailed("no reason given".into())
+    );
+    for (password, bytes, expected) in [
+        (Some("x"), &auth[..], Some(Error::AuthFailed("no reason given".into()))),
+        (
+            Some("x"),
+            &[&auth[..], &[0, 0, 0, 9, 1]].concat(),
+            Some(Error::AuthFailed("no reason given".into())),
+        ),
+        (None, b"RFB 003.008\n\0", Some(Error::Refused("no reason given".into()))),
+        (None, b"RFB 003.008\n", None),
+    ] {
+        let mut connection = connection(password);
+        answer(&mut connection, bytes);
+        assert_eq!(connection.error(), None);
+        connection.close();
+        assert_eq!(connection.error(), expected.as_ref());
+        connection.receive(b"\x01\x01");
+        assert_eq!(connection.data_to_send(), b"", "it is closed");
+    }
+}
+
+#[test]
+fn offered_security_types_have_names() {
+    let words = failure(None, b"RFB 003.008\n\x02\x1e\x05").to_string();
+    assert_eq!(
+        words,
+        "the server asks for what is not supported; it offers security types 30 (Apple), 5 (RealVNC, encrypted)"
+    );
+    let words = failure(None, b"RFB 003.003\n\0\x01\0\x01").to_string();
+    assert!(words.ends_with("security type 65537 (unknown)"), "{words}");
+}
+
+#[test]
 fn lengths_are_checked_before_anything_is_kept() {
     let huge = u32::MAX.to_be_bytes();
     let reason = [&b"RFB 003.008\n\0"[..], &huge].concat();

@@ -83,7 +83,8 @@ fn lengths_of_four_gigabytes() {
         let error = error_after(&update(&[rect([0, 0, 8, 6], encoding, &[255; 4])]));
         assert!(matches!(reason(error).2, Reason::TooLong(..)), "encoding {encoding}");
     }
-    assert!(matches!(error_after(&[3, 0, 0, 0, 255, 255, 255, 255]), Error::Limit { what: "cut text", .. }));
+    let words = error_after(&[3, 0, 0, 0, 255, 255, 255, 255]).to_string();
+    assert_eq!(words, "cut text of length -1, it was not asked for");
     assert!(matches!(
         error_after(&[248, 0, 0, 0, 0, 0, 0, 0, 65]),
         Error::Limit { what: "fence payload", .. }
@@ -198,6 +199,21 @@ fn colour_maps_bells_and_cut_text_are_read_over() {
     assert_eq!(at(&connection, 0, 0), 4);
     assert_eq!(connection.next_event(), Some(Event::Bell));
     assert!(matches!(connection.next_event(), Some(Event::Frame(_))));
+}
+
+#[test]
+fn a_cut_text_of_any_length_is_skipped_and_counted_beyond_the_limit() {
+    let mut connection = ready();
+    for length in [256 << 10, (256 << 10) + 1, 50_000_000_u32] {
+        connection.receive(&[&[3, 0, 0, 0][..], &length.to_be_bytes()].concat());
+        let piece = vec![b'x'; 1 << 20];
+        for start in (0..length as usize).step_by(piece.len()) {
+            connection.receive(&piece[..piece.len().min(length as usize - start)]);
+        }
+    }
+    connection.receive(&update(&[grey([0, 0, 8, 6], 4)]));
+    assert_eq!((connection.error(), at(&connection, 0, 0)), (None, 4));
+    assert_eq!(connection.long_cut_texts(), 2);
 }
 
 #[test]

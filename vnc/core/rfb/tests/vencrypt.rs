@@ -107,7 +107,10 @@ fn an_older_version_and_refusals_are_named() {
         (&b"\x13\0\x01"[..], "VeNCrypt 0.1 is older than 0.2"),
         (b"\x13\0\x02\x07", "broke VeNCrypt off with 7"),
         (b"\x13\0\x02\0\x01\0\0\x01\x04\0", "broke VeNCrypt off with 0"),
-        (b"\x02", "TLS is configured, but the server does not offer it (security types 2)"),
+        (
+            b"\x02",
+            "TLS is configured, but the server does not offer it; it offers security type 2 (VNC authentication)",
+        ),
         (
             b"\x13\0\x02\0\x02\0\0\x01\x01\0\0\x01\x07",
             "X509None is wanted, the server offers TLSNone, VeNCrypt sub-type 263",

@@ -31,6 +31,7 @@ pub struct Published {
     rects: AtomicU64,
     pixels: AtomicU64,
     bytes: AtomicU64,
+    long_cut_texts: AtomicU64,
     frames: AtomicU64,
     generation: AtomicU64,
     /// Set when the handshake is over.
@@ -51,6 +52,8 @@ pub(crate) struct Changes {
     pub frames: u64,
     /// The newest complete refresh.
     pub generation: u64,
+    /// Clipboard texts beyond the limit.
+    pub long_cut_texts: u64,
 }
 
 impl Published {
@@ -65,6 +68,7 @@ impl Published {
             self.bytes.fetch_add(totals.bytes, Ordering::Relaxed);
             self.frame_time.store(time.to_bits(), Ordering::Relaxed);
         }
+        self.long_cut_texts.store(changes.long_cut_texts, Ordering::Relaxed);
         self.frames.store(changes.frames, Ordering::Release);
         self.generation.swap(changes.generation, Ordering::Release) != changes.generation
     }
@@ -90,12 +94,13 @@ impl Published {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Frames, rects, pixels, bytes.
-    pub fn totals(&self) -> (u64, u64, u64, u64) {
+    /// Frames, rects, pixels, bytes, clipboard texts beyond the limit.
+    pub fn totals(&self) -> (u64, u64, u64, u64, u64) {
         let frames = self.frames();
-        let [rects, pixels, bytes] =
-            [&self.rects, &self.pixels, &self.bytes].map(|total| total.load(Ordering::Relaxed));
-        (frames, rects, pixels, bytes)
+        let [rects, pixels, bytes, long_cut_texts] =
+            [&self.rects, &self.pixels, &self.bytes, &self.long_cut_texts]
+                .map(|total| total.load(Ordering::Relaxed));
+        (frames, rects, pixels, bytes, long_cut_texts)
     }
 
     /// The name of the desktop, once the handshake is over.
@@ -135,7 +140,7 @@ mod tests {
             let totals = Totals { rects: 1, pixels: 1, bytes: 16 };
             let size = Some((frames as u16, 1));
             let drawn = Some((totals, frames as f64));
-            self.published.publish(&Changes { size, drawn, frames, generation });
+            self.published.publish(&Changes { size, drawn, frames, generation, long_cut_texts: 0 });
         }
 
         /// As an array is taken into that holds frame `since`.

@@ -11,7 +11,7 @@ use rfb::{Connection, Error, Event, Reason};
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::hub::{Entry, Hub};
 use crate::process::Process;
-use crate::published::{Changes, Published};
+use crate::published::{Changes, Failure, Published};
 use crate::socket::{CLOSED, words, write};
 use crate::sync::{Mutex, lock};
 
@@ -113,7 +113,8 @@ impl Session {
 
     /// End the session; the first reason given is the one that is kept.
     pub(crate) fn finish(&self, kind: &'static str, text: String) {
-        if self.published.failure.set((kind, text)).is_err() {
+        let failure = self.close_connection().unwrap_or((kind, text));
+        if self.published.failure.set(failure).is_err() {
             return;
         }
         let stream = self.stream.write().unwrap_or_else(PoisonError::into_inner).take();
@@ -122,6 +123,19 @@ impl Session {
             let _ = stream.shutdown(Shutdown::Both);
         }
         self.changed();
+    }
+
+    /// Give back what the connection holds; returns what it knows of its end.
+    ///
+    /// Where it is in use, by this thread or another, `digest` does that.
+    fn close_connection(&self) -> Option<Failure> {
+        let mut decoder = match self.decoder.try_lock() {
+            Ok(decoder) => decoder,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        decoder.connection.close();
+        decoder.connection.error().map(|error| (kind(error), error.to_string()))
     }
 
     /// The connection has ended.
@@ -248,6 +262,7 @@ impl Session {
         let mut changes = Changes {
             frames: connection.frames(),
             generation: connection.generation(),
+            long_cut_texts: connection.long_cut_texts(),
             ..Changes::default()
         };
         let (mut news, mut drawn) = (false, rfb::Totals::default());
@@ -279,6 +294,9 @@ impl Session {
             self.finish(kind(error), error.to_string());
         } else if news {
             self.changed();
+        }
+        if self.published.failure().is_some() {
+            connection.close();
         }
     }
 
