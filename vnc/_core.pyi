@@ -16,7 +16,7 @@ class Pump:
 
     def __new__(cls, threads: int) -> Pump: ...
     def fileno(self) -> int:
-        """Readable when `drain` has something to tell."""
+        """Readable when `drain` has something to tell; -1 after `close`."""
     def drain(self) -> list[int]:
         """The ids of the sessions with news."""
     def open(

@@ -23,7 +23,7 @@ from vnc.encodings import RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
-from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
+from vnc.session import NEXT_ADDRESS, Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
     import asyncvnc
@@ -73,10 +73,12 @@ async def connect(
 async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, StreamWriter]:
     try:
         async with asyncio.timeout(timeouts.connect):
-            return await asyncio.open_connection(address.host, address.port, limit=_STREAM_LIMIT)
+            return await asyncio.open_connection(
+                address.host, address.port, limit=_STREAM_LIMIT, happy_eyeballs_delay=NEXT_ADDRESS
+            )
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         raise unreachable(address, error) from error
 
 

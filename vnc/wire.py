@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from vnc.errors import ConnectError, unreachable
-from vnc.session import VNCAddress
+from vnc.session import NEXT_ADDRESS, VNCAddress
 from vnc.tls import TLS
 
 if TYPE_CHECKING:
@@ -41,10 +41,12 @@ class Wire(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                _, wire = await loop.create_connection(lambda: cls(address), address.host, address.port)
+                _, wire = await loop.create_connection(
+                    lambda: cls(address), address.host, address.port, happy_eyeballs_delay=NEXT_ADDRESS
+                )
         except TimeoutError:
             raise ConnectError(f"{address}: no connection within {seconds:g} s") from None
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise unreachable(address, error) from error
         return wire
 

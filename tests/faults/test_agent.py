@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.agent import failed, one_step, until, until_running, wait_until
+from tests.support.forked import in_a_fork
 from tests.support.remote import ScriptedRemote
 from universe_client import LocalStateError, RemoteError, VectorEnv
 from universe_client.remotes.address import AddressProvider
@@ -162,21 +162,14 @@ def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted):
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing):
     env = playing(scripted())
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        told = b"nothing"
-        try:
+
+    def use_and_close() -> str:
+        with pytest.raises(LocalStateError) as caught:
             env.step([[]])
-        except LocalStateError as error:
-            told = str(error).encode()
         env.close()
-        os.write(write, told)
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert b"forked" in os.read(read, 1000)
-    os.close(read)
-    os.close(write)
+        return str(caught.value)
+
+    assert "forked" in in_a_fork(use_and_close)
     assert one_step(env).observation is not None, "the child closed the parent's connections"
 
 

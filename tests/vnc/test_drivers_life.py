@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 
 import pytest
 
 from tests.support.rfb import QUICK, Peer, header, raw, update
+from tests.support.scarcity import in_use
 from tests.support.sessions import Changes, taken
 from vnc.errors import PeerLost
 from vnc.events import KeyEvent, PointerEvent, encode
@@ -202,20 +202,11 @@ async def test_nothing_is_left_behind(opened):
             await changes.until(lambda: session.frames == 1)
 
     await live()
-    before, threads = descriptors(), tasks()
+    descriptors, threads = in_use()
     for _ in range(30):
         await live()
-    await Changes().until(lambda: descriptors() <= before)
-    assert tasks() <= threads
-
-
-def descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
-
-
-def tasks() -> int:
-    """The threads of this process, those that Python does not know of too."""
-    return len(os.listdir("/proc/self/task"))
+    await Changes().until(lambda: in_use()[0] <= descriptors)
+    assert in_use()[1] <= threads
 
 
 # -- real Xvnc

@@ -54,15 +54,16 @@ impl Pump {
         sessions::Pump::new(threads).map(Self).map_err(|error| os_error(&error))
     }
 
-    /// Readable when `drain` has something to tell.
-    fn fileno(&self) -> i32 {
-        self.0.hub().descriptor()
+    /// Readable when `drain` has something to tell; -1 after `close`.
+    fn fileno(&self) -> PyResult<i32> {
+        check_process(self.0.is_ours())?;
+        Ok(self.0.hub().map_or(-1, |hub| hub.descriptor()))
     }
 
     /// The ids of the sessions with news.
     fn drain(&self) -> PyResult<Vec<u64>> {
         check_process(self.0.is_ours())?;
-        Ok(self.0.hub().drain())
+        Ok(self.0.hub().map(|hub| hub.drain()).unwrap_or_default())
     }
 
     /// Begin to connect to a numeric address.
@@ -108,7 +109,8 @@ impl Pump {
         let tls = if anonymous { Tls::Anonymous } else { Tls::Certificate };
         let credentials = Credentials { username, password, tls };
         let config = Config { credentials, encodings, limits: bounds(limits) };
-        Ok(self.0.feed(config, deadlines(timeouts)?).into())
+        let session = self.0.feed(config, deadlines(timeouts)?);
+        session.map(Session::from).map_err(|error| os_error(&error))
     }
 
     /// End all sessions and threads. In a process that was forked off: no effect.

@@ -33,10 +33,15 @@ struct Reader {
 /// Reader threads, and the sessions on them.
 pub struct Pump {
     process: Process,
-    readers: Vec<Arc<Reader>>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-    hub: Arc<Hub>,
+    running: Mutex<Option<Running>>,
     next: AtomicU64,
+}
+
+/// What has descriptors and threads.
+struct Running {
+    readers: Vec<Arc<Reader>>,
+    threads: Vec<JoinHandle<()>>,
+    hub: Arc<Hub>,
 }
 
 impl Reader {
@@ -91,31 +96,74 @@ fn turn(session: &Arc<Session>, closing: bool) -> Turn {
     })
 }
 
+impl Running {
+    fn start(threads: usize) -> std::io::Result<Self> {
+        let mut running = Self { readers: Vec::new(), threads: Vec::new(), hub: Arc::new(Hub::new()?) };
+        for number in 0..threads.max(1) {
+            if let Err(error) = running.add_reader(number) {
+                running.stop();
+                return Err(error);
+            }
+        }
+        Ok(running)
+    }
+
+    fn add_reader(&mut self, number: usize) -> std::io::Result<()> {
+        let poll = Poll::new()?;
+        let reader = Arc::new(Reader {
+            registry: poll.registry().try_clone()?,
+            waker: Waker::new(poll.registry(), WAKER)?,
+            sessions: Mutex::new(HashMap::new()),
+            stop: AtomicBool::new(false),
+        });
+        let runner = Arc::clone(&reader);
+        let name = format!("vnc-{number}");
+        self.threads.push(std::thread::Builder::new().name(name).spawn(move || runner.run(poll))?);
+        self.readers.push(reader);
+        Ok(())
+    }
+
+    fn session(
+        &self,
+        id: u64,
+        stream: Option<TcpStream>,
+        config: Config,
+        timeouts: Timeouts,
+    ) -> Arc<Session> {
+        Arc::new(Session::new(Opening {
+            id,
+            stream,
+            outgoing_limit: config.limits.outgoing,
+            connection: Connection::new(config),
+            timeouts,
+            hub: Arc::downgrade(&self.hub),
+        }))
+    }
+
+    /// End all sessions and threads.
+    fn stop(self) {
+        for reader in &self.readers {
+            reader.stop.store(true, Ordering::Release);
+            // A thread that cannot be woken looks at `stop` at its next tick.
+            let _ = reader.waker.wake();
+        }
+        for thread in self.threads {
+            // Panics in sessions were caught; there is nothing in a reader's own result.
+            let _ = thread.join();
+        }
+        for reader in &self.readers {
+            for session in reader.current() {
+                session.finish("lost", "closed".into());
+            }
+        }
+    }
+}
+
 impl Pump {
     /// So many reader threads, without a session.
     pub fn new(threads: usize) -> std::io::Result<Self> {
-        let mut pump = Self {
-            process: Process::this(),
-            readers: Vec::new(),
-            threads: Mutex::new(Vec::new()),
-            hub: Arc::new(Hub::new()?),
-            next: AtomicU64::new(0),
-        };
-        for number in 0..threads.max(1) {
-            let poll = Poll::new()?;
-            let reader = Arc::new(Reader {
-                registry: poll.registry().try_clone()?,
-                waker: Waker::new(poll.registry(), WAKER)?,
-                sessions: Mutex::new(HashMap::new()),
-                stop: AtomicBool::new(false),
-            });
-            let runner = Arc::clone(&reader);
-            let thread =
-                std::thread::Builder::new().name(format!("vnc-{number}")).spawn(move || runner.run(poll))?;
-            lock(&pump.threads).push(thread);
-            pump.readers.push(reader);
-        }
-        Ok(pump)
+        let running = Mutex::new(Some(Running::start(threads)?));
+        Ok(Self { process: Process::this(), running, next: AtomicU64::new(0) })
     }
 
     /// Whether this is the process that made it; any other must leave it alone.
@@ -123,9 +171,9 @@ impl Pump {
         self.process.is_this()
     }
 
-    /// Where its sessions are listed that have news.
-    pub fn hub(&self) -> &Hub {
-        &self.hub
+    /// Where its sessions are listed that have news; None after `close`.
+    pub fn hub(&self) -> Option<Arc<Hub>> {
+        lock(&self.running).as_ref().map(|running| Arc::clone(&running.hub))
     }
 
     /// Begin to connect; the session says itself how that goes.
@@ -135,65 +183,39 @@ impl Pump {
         config: Config,
         timeouts: Timeouts,
     ) -> std::io::Result<Arc<Session>> {
-        let mut stream = TcpStream::connect(address)?;
-        let (token, reader) = self.place();
-        // INVARIANT: held until the session is listed, so that its first event finds it.
-        let mut sessions = lock(&reader.sessions);
-        reader.registry.register(&mut stream, Token(token), Interest::READABLE | Interest::WRITABLE)?;
-        let session = self.session(token, Some(stream), config, timeouts);
-        sessions.insert(token, Arc::clone(&session));
-        Ok(session)
+        self.add(|running, reader, id| {
+            let mut stream = TcpStream::connect(address)?;
+            // INVARIANT: held until the session is listed, so that its first event finds it.
+            let mut sessions = lock(&reader.sessions);
+            let token = Token(id as usize);
+            reader.registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+            let session = running.session(id, Some(stream), config, timeouts);
+            sessions.insert(token.0, Arc::clone(&session));
+            Ok(session)
+        })
     }
 
     /// A session whose bytes the caller moves; here it is held against its deadlines.
-    pub fn feed(&self, config: Config, timeouts: Timeouts) -> Arc<Session> {
-        let (token, reader) = self.place();
-        let session = self.session(token, None, config, timeouts);
-        lock(&reader.sessions).insert(token, Arc::clone(&session));
-        session
+    pub fn feed(&self, config: Config, timeouts: Timeouts) -> std::io::Result<Arc<Session>> {
+        self.add(|running, reader, id| {
+            let session = running.session(id, None, config, timeouts);
+            lock(&reader.sessions).insert(id as usize, Arc::clone(&session));
+            Ok(session)
+        })
     }
 
-    fn place(&self) -> (usize, &Arc<Reader>) {
-        let token = self.next.fetch_add(1, Ordering::Relaxed) as usize;
-        (token, &self.readers[token % self.readers.len()])
-    }
-
-    fn session(
-        &self,
-        token: usize,
-        stream: Option<TcpStream>,
-        config: Config,
-        timeouts: Timeouts,
-    ) -> Arc<Session> {
-        Arc::new(Session::new(Opening {
-            id: token as u64,
-            stream,
-            outgoing_limit: config.limits.outgoing,
-            connection: Connection::new(config),
-            timeouts,
-            hub: Arc::downgrade(&self.hub),
-        }))
+    fn add<T>(&self, add: impl FnOnce(&Running, &Reader, u64) -> std::io::Result<T>) -> std::io::Result<T> {
+        let running = lock(&self.running);
+        let running = running.as_ref().ok_or(std::io::ErrorKind::NotConnected)?;
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        add(running, &running.readers[id as usize % running.readers.len()], id)
     }
 
     /// End all sessions and threads. In a process that was forked off: no effect, they are the parent's.
     pub fn close(&self) {
-        if !self.is_ours() {
-            return;
-        }
-        for reader in &self.readers {
-            reader.stop.store(true, Ordering::Release);
-            // A thread that cannot be woken looks at `stop` at its next tick.
-            let _ = reader.waker.wake();
-        }
-        for thread in lock(&self.threads).drain(..) {
-            // Panics in sessions were caught; there is nothing in a reader's own result.
-            let _ = thread.join();
-        }
-        for reader in &self.readers {
-            for session in reader.current() {
-                session.finish("lost", "closed".into());
-            }
-            lock(&reader.sessions).clear();
+        if self.is_ours() {
+            let running = lock(&self.running).take();
+            running.into_iter().for_each(Running::stop);
         }
     }
 }
@@ -202,9 +224,9 @@ impl Drop for Pump {
     fn drop(&mut self) {
         if self.is_ours() {
             self.close();
-        } else if let Ok(threads) = self.threads.get_mut() {
+        } else if let Ok(Some(running)) = self.running.get_mut() {
             // Threads that are not in this process must not even be detached.
-            threads.drain(..).for_each(std::mem::forget);
+            running.threads.drain(..).for_each(std::mem::forget);
         }
     }
 }
