@@ -66,7 +66,7 @@ def test_the_next_start_removes_orphans_too(agent, daemon, stranger, running_env
 def test_an_interrupted_agent_takes_its_containers_along(agent, daemon):
     session = agent.stdout.readline().strip()
     agent.send_signal(signal.SIGINT)
-    agent.wait(20)
+    agent.wait(60)
     assert of_session(daemon, session) == {}
 
 

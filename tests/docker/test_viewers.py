@@ -68,7 +68,7 @@ async def test_tigervncs_viewer_watches_while_an_agent_plays(slalom, tmp_path: P
     command = (sys.executable, "-m", "universe_client", "view", "--native", url)
     shots, frames = [], []
     async with viewers.xvfb("800x600x24") as display, viewers.running(*command, env=display.env):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while window(await display.look()).shape[1::-1] != SIZE:
                 pass
         for turn in range(3):

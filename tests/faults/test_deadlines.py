@@ -84,10 +84,10 @@ def benched(directory: Path) -> Iterator[Bench]:
             began.setdefault(row, time.monotonic())
             await talk(peer)
 
-        return local(loop.run(servers.enter_async_context(listening(timed)), 5))
+        return local(loop.run(servers.enter_async_context(listening(timed)), 60))
 
     try:
-        xvnc, _ = loop.run(servers.enter_async_context(xvnc_server(directory)), 30)
+        xvnc, _ = loop.run(servers.enter_async_context(xvnc_server(directory)), 60)
         with unreachable(2) as (_, black_hole):
             addresses = [
                 healthy.address,
@@ -107,7 +107,7 @@ def benched(directory: Path) -> Iterator[Bench]:
     finally:
         for thing in (before_f4, before_f6):
             thing.close()
-        loop.run(servers.aclose(), 10)
+        loop.run(servers.aclose(), 60)
         for remote in (healthy, f4, f6):
             remote.stop()
         loop.stop(asyncio.sleep(0))

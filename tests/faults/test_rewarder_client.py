@@ -67,7 +67,7 @@ async def the_end(
     buffer = RewardBuffer()
     async with evil(script) as address:
         client = await RewarderClient.connect(address, buffer=buffer, timeouts=timeouts)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return await client.closed(), buffer
 
 
@@ -275,7 +275,7 @@ async def test_f29_a_peer_that_never_reads_is_lost_at_the_bound():
             client.action("a", [["x" * 10_000]])
             if client.error is not None:
                 break
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             error = await client.closed()
     assert (error.code, error.retry) == (1006, True)
     assert "does not read" in str(error)
@@ -312,7 +312,7 @@ async def test_f19_skew_moves_no_deadline(skew):
             buffer=RewardBuffer(),
             on_message=lambda _: client.clock.samples >= BURST and samples.set(),
         )
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await samples.wait()
         assert abs(client.clock.skew - skew) <= client.clock.rtt / 2 + 0.001
         assert client.clock.rtt < 1

@@ -25,7 +25,7 @@ from vnc.session import Timeouts
 WINDOW = Path(__file__).parent / "colour_window.py"
 ENV_ID = "process.colour-window"
 PRESS_A = [("KeyEvent", "a", True), ("KeyEvent", "a", False)]
-QUICK = Config(backoff=(0.2, 0.5), timeouts=Timeouts(probe_interval=0.5, probe_deadline=1.0, handshake=1.0))
+QUICK = Config(backoff=(0.2, 0.5), timeouts=Timeouts(probe_interval=0.5, probe_deadline=4.0, handshake=10.0))
 
 
 def provider(n, command=(sys.executable, str(WINDOW))):
@@ -147,7 +147,7 @@ def test_a_killed_rewarder_takes_its_display_along_and_comes_back(env):
     end = Obituary(family)
     os.kill(dead, signal.SIGKILL)
     seen = until(env, lambda step: step.info_n[0]["truncated"], 5)
-    end.wait(5)
+    end.wait(60)
     end.close()
     seen += until(env, running, 20)
     check_cut_once(seen, 0)
@@ -221,7 +221,7 @@ def test_a_killed_client_leaves_no_process_behind():
         assert names == ["Xvnc"] * 2 + ["guard"] * 2 + ["python"] * 4 + ["sleep"] * 2
         end = Obituary(family)
         client.kill()
-        end.wait(10)
+        end.wait(60)
         end.close()
     assert len(directories) == 2 and not any(directory.exists() for directory in directories)
 

@@ -63,7 +63,7 @@ async def play(address: str) -> dict[str, object]:
 
 async def watch(served: Served, screenshots: Path) -> None:
     async with viewers.xvfb("800x600x24") as display, viewers.vncviewer(served.port, served.passwd, display):
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while not has_cart(screen := await display.look()):
                 pass
     Image.fromarray(screen).save(screenshots / "vncviewer.png")

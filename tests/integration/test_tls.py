@@ -85,9 +85,9 @@ def xvnc(loop: LoopThread, directory: Path, identity: Identity) -> Iterator[int]
         return port
 
     try:
-        yield loop.run(start(), 30)
+        yield loop.run(start(), 60)
     finally:
-        loop.run(stack.aclose(), 30)
+        loop.run(stack.aclose(), 60)
 
 
 # -- rewarders that are not the one that was meant (F35): VNC is as it should be

@@ -50,7 +50,7 @@ class Bench:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for a condition that can only change when something arrives."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition():
                 self.bell.clear()
                 await self.bell.wait()

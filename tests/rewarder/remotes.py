@@ -32,7 +32,7 @@ class Scripted(Runtime):
 
     async def until(self, condition):
         """Wait until something this runtime was told makes `condition()` true."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition():
                 self.bell.clear()
                 await self.bell.wait()
@@ -98,7 +98,7 @@ class Wire:
         return self.ids
 
     async def receive(self):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             self.messages.append(json.loads(await self.websocket.recv()))
         return self.messages[-1]
 

@@ -304,7 +304,7 @@ with on_display({CLICK!r}, XDisplay(64, 48)) as runtime:
             obituary = Obituary(children)
         finally:
             remote.kill()
-    obituary.wait(5)
+    obituary.wait(60)
     obituary.close()
     deadline = time.monotonic() + TIMEOUT
     while profile.exists():

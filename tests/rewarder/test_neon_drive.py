@@ -197,7 +197,7 @@ def test_a_crash_costs_one_and_ends_the_episode(game):
 @pytest.fixture(scope="module")
 def looked(slow_game):
     """How the minutes of an agent that looks ended."""
-    return [play(slow_game, LookingAgent(), seed) for seed in range(3)]
+    return [play(slow_game, LookingAgent(), seed) for seed in range(2)]
 
 
 def test_after_a_minute_the_episode_is_truncated(looked):
@@ -221,9 +221,9 @@ def test_a_tick_costs_a_millisecond_at_most(game):
     game.reset(ENV_ID, 0)
     costs = []
     for n in range(300):
-        start = time.perf_counter()
+        start = time.thread_time()  # other programs' turns do not count
         tick = game.tick([])
-        costs.append(time.perf_counter() - start)
+        costs.append(time.thread_time() - start)
         if tick.done:
             game.reset(ENV_ID, n)
     assert np.median(costs) < 1e-3

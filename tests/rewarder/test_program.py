@@ -162,7 +162,7 @@ def test_a_reset_kills_the_whole_process_group(play):
     assert len(old) == 2
     end = Obituary(old)
     runtime.reset(ENV_ID, None)
-    end.wait(5)
+    end.wait(60)
     end.close()
     assert len(session(runtime._child.pid)) == 2
 
@@ -173,7 +173,7 @@ def test_what_a_program_leaves_behind_ends_with_it(play):
     assert left - {runtime._child.pid}, "no child in the background"
     end = Obituary(left)
     until_done(runtime)
-    end.wait(5)
+    end.wait(60)
     end.close()
 
 
@@ -217,7 +217,7 @@ def test_the_end_of_the_display_is_not_the_end_of_an_episode():
         child = runtime._child
         end = Obituary([child.pid])
         os.kill(display.pid, signal.SIGKILL)
-        end.wait(5)
+        end.wait(60)
         end.close()
         with pytest.raises(DisplayError, match="is gone"):
             runtime._note_end(child)
@@ -269,8 +269,8 @@ def test_the_command_serves_a_program_on_the_port_it_is_given():
         assert asyncio.run(shape_of_screen(port)) == (60, 80, 3)
         end = Obituary(descendants(remote.pid))
         remote.stdin.close()
-        assert remote.wait(5) == 0
-    end.wait(5)
+        assert remote.wait(60) == 0
+    end.wait(60)
     end.close()
 
 

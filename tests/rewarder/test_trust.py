@@ -199,6 +199,6 @@ async def test_a_client_without_tls_hears_nothing_and_costs_nobody_else_anything
 async def test_a_client_that_is_silent_in_tls_meets_the_servers_deadline(bench: Bench, identity):
     server = await bench.serve(tls=identity.context(), limits=ServerLimits(open_timeout=0.2))
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await reader.read() == b""
     writer.close()

@@ -32,7 +32,7 @@ class Browser:
         self._received = b""
 
     async def read(self, length):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self._received) < length:
                 self._received += await self.websocket.recv()
         data, self._received = self._received[:length], self._received[length:]
@@ -96,7 +96,7 @@ async def test_a_new_episodes_picture_arrives():
         await watcher.join()
         await watcher.update()
         runtime.script = lambda number: Tick(done=True)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await watcher.update() == b"\1\1\1\0":
                 pass
 

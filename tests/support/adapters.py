@@ -42,4 +42,4 @@ def step_until(env: VecEnv, condition: Callable[[Any], bool], remotes: Any) -> A
         result = env.step(idle(env))
         if condition(result):
             return result
-        assert remotes.core.wait(10), "nothing came"
+        assert remotes.core.wait(60), "nothing came"

@@ -49,7 +49,7 @@ def one_step(env: Any, action_n: Sequence[Any] | None = None) -> Step:
     return Step(observation_n, reward_n, done_n, info["n"])
 
 
-def steps(env: Any, timeout: float = 10.0) -> Iterator[Step]:
+def steps(env: Any, timeout: float = 60.0) -> Iterator[Step]:
     """Step whenever something has come; after `timeout` seconds, fail."""
     deadline = time.monotonic() + timeout
     while True:
@@ -59,7 +59,7 @@ def steps(env: Any, timeout: float = 10.0) -> Iterator[Step]:
         env.wait(min(left, 0.25))
 
 
-def until(env: Any, condition: Callable[[Step], bool], timeout: float = 10.0) -> list[Step]:
+def until(env: Any, condition: Callable[[Step], bool], timeout: float = 60.0) -> list[Step]:
     """Step until `condition`; return all steps, the one that fulfils it last."""
     seen: list[Step] = []
     for step in steps(env, timeout):
@@ -81,11 +81,11 @@ def failed(step: Step) -> bool:
     return any(info["error"] is not None for info in step.info_n)
 
 
-def until_running(env: Any, timeout: float = 10.0) -> Step:
+def until_running(env: Any, timeout: float = 60.0) -> Step:
     return until(env, running, timeout)[-1]
 
 
-def wait_until(condition: Callable[[], bool], timeout: float = 5.0, what: str = "it") -> None:
+def wait_until(condition: Callable[[], bool], timeout: float = 60.0, what: str = "it") -> None:
     """For a state without an event of its own: look often, give up at the deadline."""
     deadline = time.monotonic() + timeout
     while not condition():

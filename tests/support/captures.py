@@ -48,7 +48,7 @@ class Watcher:
             await watcher.session.close()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not condition():
                 self._changed.clear()
                 await self._changed.wait()
@@ -126,8 +126,8 @@ async def session_through_recorder(server: PressedServer, path: Path) -> list[Ev
             server.present(picture(number))
             await watcher.until(lambda number=number: np.array_equal(watcher.frame, picture(number)))
         watcher.session.send(SECRET_KEY)
-        pressed = [await asyncio.wait_for(server.pressed.get(), 5) for _ in SECRET_KEY]
-    await asyncio.wait_for(running, 10)
+        pressed = [await asyncio.wait_for(server.pressed.get(), 60) for _ in SECRET_KEY]
+    await asyncio.wait_for(running, 60)
     await recorder.close()
     return pressed
 

@@ -48,8 +48,8 @@ def evil(far_side: LoopThread) -> Iterator[Callable[..., tuple[RemoteAddress, li
             attempts.append(time.monotonic())
             await talk(peer)
 
-        port = far_side.run(servers.enter_async_context(listening(counted)), 5)
+        port = far_side.run(servers.enter_async_context(listening(counted)), 60)
         return RemoteAddress(VNCAddress("127.0.0.1", port)), attempts
 
     yield start
-    far_side.run(servers.aclose(), 5)
+    far_side.run(servers.aclose(), 60)

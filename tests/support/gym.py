@@ -15,8 +15,8 @@ from universe_client import GymEnv, GymVectorEnv
 QUICKLY: dict[str, Any] = {
     "backoff": (0.05, 0.2),
     "timeouts": QUICK,
-    "reset_timeout": 10.0,
-    "start_timeout": 10.0,
+    "reset_timeout": 60.0,
+    "start_timeout": 60.0,
 }
 
 
@@ -46,7 +46,7 @@ def noop(env: Any) -> Any:
     return np.zeros(env.num_envs, np.int64)
 
 
-def step_until(env: Any, condition: Callable[[Any], bool], timeout: float = 10.0) -> list[Any]:
+def step_until(env: Any, condition: Callable[[Any], bool], timeout: float = 60.0) -> list[Any]:
     """Step whenever something has come; return all results, the one that fulfils `condition` last."""
     results = []
     deadline = time.monotonic() + timeout

@@ -44,9 +44,9 @@ class Page:
 
     def open(self, url: str) -> None:
         self.call("Page.navigate", url=url)
-        self._devtools.wait("Page.loadEventFired", session=self._session, timeout=10)
+        self._devtools.wait("Page.loadEventFired", session=self._session, timeout=60)
 
-    def until(self, expression: str, timeout: float = 30.0) -> None:
+    def until(self, expression: str, timeout: float = 60.0) -> None:
         deadline = time.monotonic() + timeout
         while not self.evaluate(expression):
             if time.monotonic() > deadline:

@@ -18,7 +18,7 @@ async def get(port: int, path: str, *lines: str) -> Answer:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *lines, "", ""]
     writer.write("\r\n".join(head).encode())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         data = await reader.read()
     writer.close()
     await writer.wait_closed()

@@ -36,7 +36,7 @@ class Proxy:
         self._mute: set[asyncio.StreamWriter] = set()  # what comes for these goes nowhere
         self._pairs: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
         self._tasks: set[asyncio.Task[None]] = set()
-        loop.run(self._start(), 5)
+        loop.run(self._start(), 60)
 
     async def _start(self) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)

@@ -193,13 +193,13 @@ class ScriptedRemote:
 
     # -- what it hears
 
-    def wait_for_events(self, count: int, timeout: float = 5.0) -> list[Event]:
+    def wait_for_events(self, count: int, timeout: float = 60.0) -> list[Event]:
         """Wait until `count` events have come, and return all."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.events) >= count, timeout), self.events
             return list(self.events)
 
-    def next_reset(self, timeout: float = 5.0) -> ResetRequest:
+    def next_reset(self, timeout: float = 60.0) -> ResetRequest:
         return self.resets.get(timeout=timeout)
 
     def _input(self, events: Sequence[Event]) -> None:

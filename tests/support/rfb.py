@@ -44,7 +44,7 @@ class Peer:
         return bool(self.reader._buffer)  # type: ignore[attr-defined]
 
     async def read(self, count: int) -> bytes:
-        return await asyncio.wait_for(self.reader.readexactly(count), 5)
+        return await asyncio.wait_for(self.reader.readexactly(count), 60)
 
     def write(self, data: bytes) -> None:
         self.writer.write(data)

@@ -16,7 +16,7 @@ async def serve_command(*arguments: str) -> AsyncIterator[tuple[asyncio.subproce
     assert process.stdout is not None
     try:
         said = ""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while "its password" not in said:
                 line = await process.stdout.readline()
                 assert line, said
@@ -24,4 +24,4 @@ async def serve_command(*arguments: str) -> AsyncIterator[tuple[asyncio.subproce
         yield process, said
     finally:
         process.terminate()
-        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0

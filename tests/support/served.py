@@ -74,4 +74,4 @@ def serve_runtime(far_side: LoopThread) -> Iterator[Callable[..., RemoteAddress]
         return RemoteAddress(VNCAddress(host, ports.vnc_port), RewarderAddress(host, ports.rewarder_port))
 
     yield begin
-    far_side.run(stop(), 10)
+    far_side.run(stop(), 60)

@@ -26,7 +26,7 @@ async def output(*command: str, stdin: bytes = b"", env: dict[str, str] | None =
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, env=env)
     try:
-        stdout, stderr = await asyncio.wait_for(process.communicate(stdin), 20)
+        stdout, stderr = await asyncio.wait_for(process.communicate(stdin), 60)
     finally:
         if process.returncode is None:
             process.kill()
@@ -59,7 +59,7 @@ async def screenshot(port: int, password: str) -> Frame:
         import asyncvnc
 
         async with asyncvnc.connect("127.0.0.1", port, password=password) as client:
-            return np.array(await asyncio.wait_for(client.screenshot(), 10))[..., :3]
+            return np.array(await asyncio.wait_for(client.screenshot(), 60))[..., :3]
 
 
 async def capture(port: int, password: str, path: Path) -> Frame:
@@ -83,7 +83,7 @@ class Display:
 
     async def until_shown(self, frame: Frame) -> tuple[int, int]:
         """Look until `frame` is somewhere on the screen; return where."""
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             while (place := find(frame, await self.look())) is None:
                 pass
         return place
@@ -113,7 +113,7 @@ async def running(*command: str, **options: object) -> AsyncIterator[asyncio.sub
     finally:
         if process.returncode is None:
             process.terminate()
-        await asyncio.wait_for(process.wait(), 10)
+        await asyncio.wait_for(process.wait(), 60)
 
 
 @contextlib.asynccontextmanager
@@ -122,7 +122,7 @@ async def xvfb(screen: str = "640x480x24") -> AsyncIterator[Display]:
     quiet = asyncio.subprocess.DEVNULL
     async with running(*command, stdout=asyncio.subprocess.PIPE, stderr=quiet) as process:
         assert process.stdout is not None
-        number = await asyncio.wait_for(process.stdout.readline(), 10)
+        number = await asyncio.wait_for(process.stdout.readline(), 60)
         yield Display(number.decode().strip())
 
 

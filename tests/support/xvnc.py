@@ -28,7 +28,7 @@ async def xvnc_server(
     )  # fmt: skip
     try:
         assert process.stdout
-        number = (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+        number = (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
         assert number.isdecimal(), f"Xvnc did not start: it names the display {number!r}"
         yield port, f":{number}"
     finally:
@@ -85,7 +85,7 @@ async def _process(*command: str) -> AsyncIterator[asyncio.subprocess.Process]:
 
 async def _first_line(process: asyncio.subprocess.Process) -> str:
     assert process.stdout
-    return (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+    return (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
 
 
 def _vnc_auth(directory: Path, password: str) -> list[str]:

@@ -37,7 +37,7 @@ def until_done(env: Any) -> list[Any]:
     """Step whenever something has come, to the end of the episode."""
     results = [env.step(0)]
     while not (results[-1][2] or results[-1][3]):
-        assert env.unwrapped.core.wait(10)
+        assert env.unwrapped.core.wait(60)
         results.append(env.step(0))
     return results
 
@@ -136,7 +136,7 @@ def test_dict_observations_and_render(scripted, open_one):
     assert observation in env.observation_space
     remote.text("hello")
     while not (text := env.step(0)[0]["text"]):
-        assert env.core.wait(10)
+        assert env.core.wait(60)
     assert text == ["hello"]
     assert (env.render() == 1).all()
     assert env.render() in PixelBox((HEIGHT, WIDTH, 3))

@@ -66,7 +66,7 @@ def test_recv_serves_whichever_remotes_have_something_new(three, open_gym):
     three[2].paint(30)
     seen: list[int] = []
     while 30 not in seen:  # the same picture may come again
-        observations, rewards, terminations, truncations, infos = env.recv(min_ready=1, timeout=5)
+        observations, rewards, terminations, truncations, infos = env.recv(min_ready=1, timeout=60)
         ids, seen = infos["env_id"].tolist(), values(observations)
         assert rewards.shape == terminations.shape == truncations.shape == (len(ids),)
         assert all(len(value) == len(ids) for value in infos.values())
@@ -85,7 +85,7 @@ def test_recv_leaves_the_others_pending(three, open_gym):
     three[1].finish(9.0)
     reward = 0.0
     while reward != 9.0:
-        rewards, terminations, _, infos = env.recv(min_ready=1, timeout=5)[1:]
+        rewards, terminations, _, infos = env.recv(min_ready=1, timeout=60)[1:]
         ids = infos["env_id"].tolist()
         if 1 in ids:
             reward = rewards[ids.index(1)]
@@ -94,7 +94,7 @@ def test_recv_leaves_the_others_pending(three, open_gym):
     three[1].next_episode()
     ids = []
     while 1 not in ids:
-        observations, *_, infos = env.recv(min_ready=1, timeout=5)
+        observations, *_, infos = env.recv(min_ready=1, timeout=60)
         ids = infos["env_id"].tolist()
     assert values(observations)[ids.index(1)] == 2
 
@@ -109,7 +109,7 @@ def test_recv_waits_for_the_first_frame_of_a_row_that_was_truncated(scripted, op
     env.send(noop(env))
     assert len(env.recv(min_ready=1, timeout=0.05)[1]) == 0
     gate.set()
-    observations, *_, infos = env.recv(min_ready=1, timeout=5)
+    observations, *_, infos = env.recv(min_ready=1, timeout=60)
     assert values(observations) == [2]
     assert not infos["resetting"].any()
 

@@ -59,36 +59,36 @@ def test_v2_observations_and_actions_are_batched_and_in_their_spaces(three, open
 
 def test_v4_remotes_of_different_resolutions_are_named(scripted, far_side, open_gym):
     server = VNCServer(32, 20)
-    far_side.run(server.start(), 5)
+    far_side.run(server.start(), 60)
     odd = RemoteAddress(VNCAddress("127.0.0.1", server.port))
     with pytest.raises(ConfigError, match=rf"24x16.*remote 0 .* 24x16, remote 1 .*{server.port}.* 32x20"):
         open_gym(scripted(), odd)
     env = open_gym(scripted(), odd, screen=(WIDTH, HEIGHT))
     with pytest.raises(ConfigError, match=r"remote 1 .* 32x20"):
         env.reset()
-    far_side.run(server.close(), 5)
+    far_side.run(server.close(), 60)
 
 
 def test_v4_screens_of_other_sizes_are_letterboxed_if_so_wished(scripted, far_side, open_gym):
     server = VNCServer(WIDTH + 8, HEIGHT - 6)
-    far_side.run(server.start(), 5)
+    far_side.run(server.start(), 60)
 
     async def show(value: int) -> None:
         server.present(np.full((HEIGHT - 6, WIDTH + 8, 3), value, np.uint8))
 
-    far_side.run(show(40), 5)
+    far_side.run(show(40), 60)
     odd = RemoteAddress(VNCAddress("127.0.0.1", server.port))
     env = open_gym(scripted(), odd, letterbox=True, max_episode_steps=3)
     assert env.observation_space == PixelBox((2, HEIGHT, WIDTH, 3))
     observations, _ = env.reset()
     for value in (40, 41, 42):
-        far_side.run(show(value), 5)
+        far_side.run(show(value), 60)
         observations = step_until(env, lambda result: result[0][1, 0, 0, 0] == value)[-1][0]  # noqa: B023
         assert (observations[1, : HEIGHT - 6] == value).all()
         assert (observations[1, HEIGHT - 6 :] == 0).all()
         assert (observations[0] > 0).all()
     env.close()
-    far_side.run(server.close(), 5)
+    far_side.run(server.close(), 60)
 
 
 def test_v4_a_screen_that_comes_back_in_another_size_is_fitted(scripted, far_side, open_gym):
@@ -98,10 +98,10 @@ def test_v4_a_screen_that_comes_back_in_another_size_is_fitted(scripted, far_sid
     assert values(env.reset()[0]) == [9]
     remote.stop_vnc()
     small = VNCServer(WIDTH - 4, HEIGHT - 4)
-    far_side.run(small.start(port=remote.address.vnc.port), 5)
+    far_side.run(small.start(port=remote.address.vnc.port), 60)
     step_until(env, any_done)
     observations, *_ = env.step(noop(env))
-    far_side.run(small.close(), 5)
+    far_side.run(small.close(), 60)
     assert not observations.any(), "a black screen, on black"
     step_until(env, any_done)
     remote.restart_vnc()

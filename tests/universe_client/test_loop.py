@@ -41,7 +41,7 @@ def test_a_timeout_cancels(loop):
 
     with pytest.raises(TimeoutError):
         loop.run(long(), 0.05)
-    assert cancelled.wait(5)
+    assert cancelled.wait(60)
 
 
 def test_calls_run_in_order_on_the_loops_thread(loop):
@@ -50,7 +50,7 @@ def test_calls_run_in_order_on_the_loops_thread(loop):
     for number in range(100):
         loop.call(lambda number: seen.append((number, threading.current_thread().name)), number)
     loop.call(done.set)
-    assert done.wait(5)
+    assert done.wait(60)
     assert seen == [(number, "test loop") for number in range(100)]
 
 
@@ -73,7 +73,7 @@ def test_stop_ends_the_thread_and_lets_tasks_clean_up(loop):
         return asyncio.create_task(worker())
 
     task = loop.run(start())
-    assert started.wait(5)
+    assert started.wait(60)
     loop.stop(last())
     assert order == ["last", "worker cleaned up"]
     assert task.cancelled()

@@ -104,7 +104,7 @@ async def test_replay_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         assert process.stdout is not None
         said = b""
         while (found := re.search(rb"127\.0\.0\.1::(\d+)", said)) is None:
-            line = await asyncio.wait_for(process.stdout.readline(), 20)
+            line = await asyncio.wait_for(process.stdout.readline(), 60)
             assert line, said
             said += line
         await record(
@@ -113,7 +113,7 @@ async def test_replay_serves_until_it_is_interrupted(tmp_path: Path) -> None:
         first, second = (bytes(read_capture(file).updates[0].data) for file in (path, again))
         assert first == second
         process.send_signal(signal.SIGINT)
-        assert await asyncio.wait_for(process.wait(), 10) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
     finally:
         if process.returncode is None:
             process.kill()

@@ -94,8 +94,8 @@ def test_maps_and_wrappers_may_promise_more(
     env = Doubled(Unvectorize(open_env(remote)))
     env.reset()
     while env.step([])[0] is None:
-        assert env.unwrapped.wait(5)
+        assert env.unwrapped.wait(60)
     remote.reward(1.5)
     while not (reward := env.step([])[1]):
-        assert env.unwrapped.wait(5)
+        assert env.unwrapped.wait(60)
     assert reward == 3.0

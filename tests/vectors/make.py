@@ -80,7 +80,7 @@ async def running(
     finally:
         process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), 3)
+            await asyncio.wait_for(process.wait(), 60)
         except TimeoutError:  # x11vnc, now and then
             process.kill()
             await process.wait()
@@ -102,7 +102,7 @@ def free_port() -> int:
 async def display_of(*server: str) -> AsyncIterator[str]:
     async with running(*server, "-displayfd", "1", stdout=asyncio.subprocess.PIPE) as process:
         assert process.stdout
-        number = (await asyncio.wait_for(process.stdout.readline(), 20)).decode().strip()
+        number = (await asyncio.wait_for(process.stdout.readline(), 60)).decode().strip()
         if not number:
             raise RuntimeError(f"{server[0]} did not start")
         yield f":{number}"
@@ -173,7 +173,7 @@ async def x11vnc(scratch: Path) -> AsyncIterator[tuple[int, Scene]]:
 
 
 async def until_listening(port: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)

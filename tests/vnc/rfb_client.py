@@ -80,7 +80,7 @@ class RFBClient:
         return offered[0]
 
     async def read(self, count: int) -> bytes:
-        return await asyncio.wait_for(self.reader.readexactly(count), 10)
+        return await asyncio.wait_for(self.reader.readexactly(count), 60)
 
     async def integer(self, size: int) -> int:
         return int.from_bytes(await self.read(size), "big")
@@ -118,7 +118,7 @@ class RFBClient:
     async def ended(self) -> bool:
         """Read until the server hangs up."""
         try:
-            while await asyncio.wait_for(self.reader.read(65536), 10):
+            while await asyncio.wait_for(self.reader.read(65536), 60):
                 pass
         except ConnectionResetError:
             pass

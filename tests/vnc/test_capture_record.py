@@ -144,7 +144,7 @@ async def test_a_full_capture_ends_the_session_it_records(server: PressedServer,
     recorder = await Recorder.open(address_of(server), path, options=RecordOptions(max_bytes=1000))
     running = asyncio.create_task(recorder.run())
     async with Watcher.open(recorder.port) as watcher:
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, 60)
         await watcher.until(lambda: watcher.session.error is not None)
     assert recorder.file.full
     await recorder.close()
@@ -158,7 +158,7 @@ async def test_a_second_client_is_turned_away(server: PressedServer, path: Path)
             await connect(VNCAddress("127.0.0.1", recorder.port), on_change=lambda: None)
         server.present(picture(7))
         await watcher.until(lambda: np.array_equal(watcher.frame, picture(7)))
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 60)
     await recorder.close()
 
 
@@ -172,7 +172,7 @@ async def test_a_change_of_the_pixel_format_in_the_middle_ends_the_recording(
         await client.update()
         client.set_format(BGR233.encode())
         with pytest.raises(ProtocolError, match="changed its pixel format"):
-            await asyncio.wait_for(running, 10)
+            await asyncio.wait_for(running, 60)
         await recorder.close()
 
 
@@ -203,7 +203,7 @@ async def test_real_xvnc_replays_to_the_same_pixels(xvnc: tuple[int, str], path:
     async with Watcher.open(recorder.port) as watcher, logo(display):
         await watcher.until(lambda: 0.5 < np.mean(watcher.frame == 255) < 1)
         live, frames = watcher.frame, watcher.session.frames
-    await asyncio.wait_for(running, 10)
+    await asyncio.wait_for(running, 60)
     await recorder.close()
     async with replaying(read_capture(path)) as replay, Watcher.open(replay.port) as watcher:
         await watcher.until(lambda: watcher.session.frames >= frames and np.array_equal(watcher.frame, live))

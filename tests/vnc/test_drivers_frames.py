@@ -156,7 +156,7 @@ async def test_a_frame_is_shown_whole_or_not_at_all(opened):
                 await asyncio.sleep(0)
         await peer.idle()
 
-    async with opened.to(talk) as (session, _), asyncio.timeout(20):
+    async with opened.to(talk) as (session, _), asyncio.timeout(60):
         while session.frames < 30:
             assert len(np.unique(taken(session))) == 1, "half an update is shown"
             await asyncio.sleep(0)

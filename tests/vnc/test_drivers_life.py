@@ -36,7 +36,7 @@ async def test_input_reaches_our_server_in_order(opened):
     async with opened.on(server.port) as (session, _):
         session.send(EVENTS[:2])
         session.send(EVENTS[2:])
-        await asyncio.wait_for(arrived.wait(), 5)
+        await asyncio.wait_for(arrived.wait(), 60)
         assert received == EVENTS
     await server.close()
 
@@ -55,7 +55,7 @@ async def test_input_from_any_thread_reaches_the_server_in_one_piece(opened):
             thread.start()
         for thread in threads:
             thread.join()
-        assert await asyncio.wait_for(received, 5) == encode(EVENTS) * 20
+        assert await asyncio.wait_for(received, 60) == encode(EVENTS) * 20
     session.send(EVENTS)  # over: no effect
 
 
@@ -75,7 +75,7 @@ async def test_what_the_wire_carries_for_events(opened):
         session.send(events)
         session.send([])
         session.refresh()
-        assert await asyncio.wait_for(received, 5) == encode(events)
+        assert await asyncio.wait_for(received, 60) == encode(events)
 
 
 async def test_a_server_that_does_not_read_is_lost_and_nobody_waits(opened):

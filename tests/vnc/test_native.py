@@ -137,7 +137,7 @@ async def picture_in(opened: Opener, port: int, *encodings: int) -> Frame:
 async def test_all_encodings_show_the_same_picture_of_real_xvnc(opened, xvnc):
     port, display = xvnc
     async with logo(display, "-geometry", "250x150+31+17", "-fg", "orange"):
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(np.unique(picture := await picture_in(opened, port, 0))) < 3:
                 pass
         for encoding in (7, 16, 5, 2):

@@ -43,7 +43,7 @@ class Inbox:
         self._arrived.set()
 
     async def until(self, expected: set[Event]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not expected <= self.events:
                 self._arrived.clear()
                 await self._arrived.wait()

@@ -179,7 +179,7 @@ def test_an_episode_that_ends_unseen_is_summed_into_the_done_step_and_counted(sc
     assert step.info["env_status.skipped_episodes"] == 1
     remote.reward(4.0)
     while not (later := one_step(env)).reward:
-        assert env.wait(5)
+        assert env.wait(60)
     assert (later.reward, later.done, later.info["env_status.skipped_episodes"]) == (4.0, False, 0)
     assert "remote.score" not in later.info, "told of the episode after the one it is of"
 

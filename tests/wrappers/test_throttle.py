@@ -64,7 +64,7 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
 
     stepper = threading.Thread(target=step)
     stepper.start()
-    assert remote.wait_for_events(1, timeout=10) == [KeyEvent(97, True)]
+    assert remote.wait_for_events(1, timeout=60) == [KeyEvent(97, True)]
     env.close()
     stepper.join(5)
     assert not stepper.is_alive()
