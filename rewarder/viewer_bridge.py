@@ -22,6 +22,8 @@ OPEN_TIMEOUT = 15.0
 """Seconds for both handshakes together."""
 PIECE = 64 * 1024
 """Bytes of pixels in one WebSocket frame, at most."""
+MAX_WAITING = 256 * 1024
+"""Bytes of a viewer that may wait for a screen that does not read."""
 GONE, UNSUPPORTED, NOT_RFB = 1001, 1003, 1008
 
 log = logging.getLogger(__name__)
@@ -92,7 +94,7 @@ async def _connected(
 async def _admit(websocket: ServerConnection, gate: Gate, writer: asyncio.StreamWriter) -> None:
     while not gate.opened:
         await websocket.send(gate.data_to_send())
-        writer.write(_passed(gate, await websocket.recv()))
+        _forward(writer, _passed(gate, await websocket.recv()))
     # A client that sends everything in one go has answers of ours waiting.
     if last := gate.data_to_send():
         await websocket.send(last)
@@ -104,13 +106,24 @@ async def _pump(
     pixels = asyncio.create_task(_show(websocket, reader))
     try:
         while True:
-            writer.write(_passed(gate, await websocket.recv()))
-            await writer.drain()
+            _forward(writer, _passed(gate, await websocket.recv()))
     finally:
         pixels.cancel()
         await asyncio.wait([pixels])
         if not pixels.cancelled() and (error := pixels.exception()) is not None:
             log.debug("viewer = pixels ended: %s", error)
+
+
+def _forward(writer: asyncio.StreamWriter, data: bytes) -> None:
+    """Send to the screen; waiting for it would let what the viewer sends pile up before us.
+
+    Raises:
+        ConnectionError: it does not read.
+    """
+    writer.write(data)
+    waiting = writer.transport.get_write_buffer_size()
+    if waiting > MAX_WAITING:
+        raise ConnectionError(f"it does not read, {waiting} bytes are waiting")
 
 
 async def _show(websocket: ServerConnection, reader: asyncio.StreamReader) -> None:

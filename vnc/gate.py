@@ -15,9 +15,12 @@ _OK = bytes(4)
 
 _LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
 """Of the messages of one length: pixel format, update request, key, pointer, continuous updates, xvp."""
+_TRUE_COLOUR = 7  # the offset of the flag in SetPixelFormat: 1 type + 3 padding + 3
+_FENCE_REQUEST = 0x80
 _WATCHING = frozenset({0, 2, 3, 150, 248})
 _ACTING = _WATCHING | {4, 5, 255}
-# Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6).
+# Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6). Neither may ask for
+# what the server answers at once, a colour map or a fence: the answers to a client that does not read would pile up.
 
 
 class Gate(Conversation):
@@ -58,7 +61,10 @@ class Gate(Conversation):
             if length is None:
                 yield from self._variable(head)
             else:
-                self._pass(head + (yield length - 1))
+                message = head + (yield length - 1)
+                if message[0] == 0 and not message[_TRUE_COLOUR]:
+                    raise ProtocolError("the client wants a colour map")
+                self._pass(message)
 
     def _handshake(self) -> Parser:
         """RFC 6143 section 7.1 to 7.3.1, without authentication."""
@@ -87,7 +93,9 @@ class Gate(Conversation):
                 start = head + (yield 8)  # 3 padding + 4 flags + 1 length
                 if start[8] > MAX_FENCE:
                     raise LimitExceeded(f"fence of {start[8]} bytes, the limit is {MAX_FENCE}")
-                self._pass(start + (yield start[8]))
+                fence = start + (yield start[8])
+                if not start[4] & _FENCE_REQUEST:
+                    self._pass(fence)
             case 251:
                 start = yield 7  # 1 padding + 2 width + 2 height + 1 number-of-screens + 1 padding
                 yield from drop(16 * start[5])

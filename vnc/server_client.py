@@ -36,6 +36,7 @@ _RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
 _CHEAP = 0.002  # seconds of processor: updates below are never held back
 _GOODBYE = 1.0  # seconds in which a client has to agree to the end of TLS
 _REST = 3.0  # dearer ones are followed by this many times their cost, so that a viewer cannot starve the rest
+_READ = 4096  # bytes taken from a client at a time; more is a flood, and rests like an update
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,10 @@ class ServerLimits:
     """Seconds from the connection to the end of its handshake."""
     failure_delay: float = 0.25
     """Seconds the first wrong password of an address is answered late; doubles, see `vnc.penalties`."""
+    outgoing: int = 256 * 1024
+    """Bytes that may wait for a client that does not read, beside the one update that is under way."""
+    stall: float = 30.0
+    """Seconds in which a client has to take some of what waits for it."""
 
 
 @dataclass(slots=True)
@@ -66,8 +71,11 @@ class Desktop:
     closed: bool = False
 
 
-class ClientConnection(asyncio.Protocol):
-    """Latest frame wins: at most one update is under way, the next is encoded once that one has left."""
+class ClientConnection(asyncio.BufferedProtocol):
+    """Latest frame wins: at most one update is under way, the next is encoded once that one has left.
+
+    A client is read in small pieces, so that the others have their turn between two of them.
+    """
 
     def __init__(self, desktop: Desktop) -> None:
         self.established = False
@@ -81,6 +89,8 @@ class ClientConnection(asyncio.Protocol):
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
         self._writable = True
+        self._under_way = 0  # bytes of an update that were still in our buffer when it was written
+        self._received = memoryview(bytearray(_READ))
         self._address = self._peer = "?"
         self._early: list[bytes] | None = None  # what TLS had to say before it was known to stand
         self._upgrade: asyncio.Task[None] | None = None
@@ -88,6 +98,8 @@ class ClientConnection(asyncio.Protocol):
         self._protocol: ServerProtocol
         self._deadline: asyncio.TimerHandle | None = None
         self._resting: asyncio.TimerHandle | None = None
+        self._pausing: asyncio.TimerHandle | None = None
+        self._stalling: asyncio.TimerHandle | None = None
 
     # what asyncio calls
 
@@ -119,8 +131,22 @@ class ClientConnection(asyncio.Protocol):
         self._deadline = loop.call_later(desktop.limits.handshake, self._fail, "handshake took too long")
         self._send_pending()
 
-    def data_received(self, data: bytes) -> None:
-        """Act on what the client sent, as one batch."""
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes of the client go."""
+        return self._received
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Act on what the client sent, as one batch; a client with more to say than that waits for its next turn."""
+        started = time.thread_time()
+        self._receive(bytes(self._received[:nbytes]))
+        if nbytes == _READ and self.established:
+            self._transport.pause_reading()
+            cost = time.thread_time() - started
+            self._pausing = asyncio.get_running_loop().call_later(
+                cost * _REST, self._transport.resume_reading
+            )
+
+    def _receive(self, data: bytes) -> None:
         if self._early is not None:
             self._early.append(data)
             return
@@ -138,7 +164,7 @@ class ClientConnection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Forget the client and let go of what it held."""
         self._desktop.connections.discard(self)
-        for timer in (self._deadline, self._resting):
+        for timer in (self._deadline, self._resting, self._pausing, self._stalling):
             if timer is not None:
                 timer.cancel()
         if self.established:
@@ -149,10 +175,14 @@ class ClientConnection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """Some of the last update is still in our buffer."""
         self._writable = False
+        self._watch(self._transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         """All of it has left."""
         self._writable = True
+        self._under_way = 0
+        if self._stalling is not None:
+            self._stalling.cancel()
         self._flush()
 
     # what the server calls
@@ -227,7 +257,7 @@ class ClientConnection(asyncio.Protocol):
             return
         self._send_pending()
         for data in early:
-            self.data_received(data)
+            self._receive(data)
 
     def _lose(self, reason: str) -> None:
         """The connection ended in its TLS handshake, of which asyncio tells nobody else."""
@@ -238,7 +268,7 @@ class ClientConnection(asyncio.Protocol):
     def _set_format(self, pixel_format: PixelFormat) -> None:
         self._format = pixel_format.effective()
         if not pixel_format.true_colour:
-            self._transport.write(colour_map())
+            self._answer(colour_map())
 
     def _request(self, request: UpdateRequest) -> None:
         region = request.region.intersection(self._desktop.screen.rect)
@@ -264,6 +294,7 @@ class ClientConnection(asyncio.Protocol):
         self._requested = None
         started = time.thread_time()
         self._transport.write(self._update(rects))
+        self._under_way = self._transport.get_write_buffer_size()
         cost = time.thread_time() - started
         if cost > _CHEAP:
             self._resting = asyncio.get_running_loop().call_later(cost * _REST, self._rested)
@@ -292,7 +323,28 @@ class ClientConnection(asyncio.Protocol):
     def _send_pending(self) -> None:
         data = self._protocol.data_to_send()
         if data:
-            self._transport.write(data)
+            self._answer(data)
+
+    def _answer(self, data: bytes) -> None:
+        """Send what is no update; a client that does not read it is dropped."""
+        if self._transport.is_closing():
+            return
+        self._transport.write(data)
+        waiting = self._transport.get_write_buffer_size() - self._under_way
+        if waiting > self._desktop.limits.outgoing:
+            self._fail(f"does not read, {waiting} bytes of answers are waiting")
+
+    def _watch(self, waiting: int) -> None:
+        """Drop the client if no less than this is waiting some time from now."""
+        loop = asyncio.get_running_loop()
+        self._stalling = loop.call_later(self._desktop.limits.stall, self._check, waiting)
+
+    def _check(self, before: int) -> None:
+        waiting = self._transport.get_write_buffer_size()
+        if waiting >= before:
+            self._fail(f"took nothing in {self._desktop.limits.stall:g} s, {waiting} bytes are waiting")
+        else:
+            self._watch(waiting)
 
     def _deny(self, reason: str) -> None:
         """Answer a failed authentication late; one that was not even tried at once."""

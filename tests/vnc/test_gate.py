@@ -12,7 +12,7 @@ from vnc.errors import LimitExceeded, ProtocolError
 from vnc.gate import Gate
 
 HELLO = b"RFB 003.008\n\x01\x01"  # version, security type None, ClientInit
-PIXEL_FORMAT = b"\0" * 20
+PIXEL_FORMAT = struct.pack(">BxxxBBBB12x", 0, 32, 24, 0, 1)
 ENCODINGS = struct.pack(">BxHii", 2, 2, 7, -239)
 REQUEST = struct.pack(">BBHHHH", 3, 1, 0, 0, 64, 48)
 KEY = struct.pack(">BBxxI", 4, 1, 0x61)
