@@ -13,12 +13,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from rewarder.text import clean
+
 FREE_FAILURES = 5
-"""Wrong passwords an address may send before its attempts are slowed down."""
+"""Wrong passwords an address may send before it is answered late."""
 DELAY = 1.0
-"""Seconds each further attempt waits before it is looked at; the right password gets through all the same."""
+"""Seconds that the answer to each further wrong password waits; the right one is answered at once all the same."""
 MAX_WAITING = 4
-"""Attempts of one address that may wait at a time; more are turned away unseen."""
+"""Late answers of one address at a time; further wrong passwords are turned away at once, and hold nothing."""
 MAX_ADDRESSES = 1024
 """Addresses whose failures are remembered."""
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
@@ -63,7 +65,11 @@ class _Record:
 
 
 class Authenticator:
-    """Checks passwords in constant time and slows down an address that guesses."""
+    """Checks passwords in constant time, and answers an address that guesses late.
+
+    An address may be that of many clients, as behind a container bridge: nothing that one of them does wrong keeps the
+    right password of another out. What withstands a guesser who does not wait for answers is a password's length.
+    """
 
     def __init__(self, password: str | None, *, delay: float = DELAY) -> None:
         self._digest = None if password is None else _digest(password)
@@ -71,20 +77,20 @@ class Authenticator:
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
     async def check(self, header: str | None, address: str) -> int:
-        """Return the HTTP status this attempt has earned: 200, 401, or 429 when too many are waiting."""
+        """Return the HTTP status this attempt has earned: 200, 401, or 429 for wrong ones when too many are waiting."""
         if self._digest is None:
             return 200
-        record = self._record(address)
-        if record.failures >= FREE_FAILURES:
-            if record.waiting >= MAX_WAITING:
-                return 429
-            await self._wait(record)
         # The comparison runs for a missing password too, so that its time says nothing.
         password = password_of(header)
         if hmac.compare_digest(_digest(password or ""), self._digest) and password is not None:
-            record.failures = 0
+            self._records.pop(address, None)
             return 200
+        record = self._record(address)
         record.failures += 1
+        if record.failures > FREE_FAILURES:
+            if record.waiting >= MAX_WAITING:
+                return 429
+            await self._wait(record)
         return 401
 
     async def _wait(self, record: _Record) -> None:
@@ -103,7 +109,7 @@ class Authenticator:
 
 
 class _HideSecrets(logging.Filter):
-    """Takes credentials out of the request and header lines the WebSocket library logs at DEBUG."""
+    """Takes credentials, and what a terminal might act on, out of what the WebSocket library logs at DEBUG."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         args = record.args
@@ -111,7 +117,8 @@ class _HideSecrets(logging.Filter):
             record.args = (args[0], "[hidden]")
         elif isinstance(args, tuple):
             record.args = tuple(
-                _TOKEN.sub(r"\1[hidden]", arg) if isinstance(arg, str) else arg for arg in args
+                arg if isinstance(arg, int | float) else _TOKEN.sub(r"\1[hidden]", clean(str(arg)))
+                for arg in args
             )
         # A port scanner, or a health check that hangs up, is no error of ours and deserves no traceback.
         if record.msg == "opening handshake failed":

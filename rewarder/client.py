@@ -329,8 +329,12 @@ def _over_tls(address: RewarderAddress) -> dict[str, Any]:
 
 
 def _refused(address: RewarderAddress, status: int) -> RewarderError:
-    if status in (401, 403):
-        return AuthError(f"{address}: http status {status}, the password is refused")
+    if status == 401:
+        return AuthError(f"{address}: http status 401, the password is refused")
+    if status == 403:
+        return AuthError(
+            f"{address}: http status 403, not by this name (--allow-host), or the password is refused"
+        )
     if 300 <= status < 400:
         return ConnectError(f"{address}: http status {status}, redirects are not followed")
     return ConnectError(f"{address}: http status {status}")

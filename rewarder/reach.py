@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Iterable
+
+EVERYWHERE = ("0.0.0.0", "::", "")
+"""Hosts to listen on that are no address of anything: clients are given a name."""
 
 
 def check_reach(host: str, password: str | None, *, encrypted: bool, private_network: bool) -> None:
@@ -38,3 +42,8 @@ def is_loopback(host: str) -> bool:
         return False
     addresses = [ipaddress.ip_address(str(sockaddr[0])) for *_, sockaddr in found]
     return bool(addresses) and all(address.is_loopback for address in addresses)
+
+
+def names(host: str, listed: Iterable[str] = ()) -> frozenset[str]:
+    """Return what clients may call a remote that listens on `host`: what is listed, and what it calls itself."""
+    return frozenset({*listed, socket.gethostname() if host in EVERYWHERE else host})

@@ -16,7 +16,7 @@ from rewarder.extras import Extras
 from rewarder.inbox import Inbox
 from rewarder.lifetime import until_stopped
 from rewarder.player import Player
-from rewarder.reach import check_reach
+from rewarder.reach import check_reach, names
 from rewarder.server import RewarderServer
 from rewarder.version import VERSION
 from rewarder.viewer import Viewer, ViewerTokens
@@ -69,6 +69,7 @@ class ServeOptions(TypedDict, total=False):
     call: Sequence[str]
     identity: Identity | None
     private_network: bool
+    allow_hosts: Sequence[str]
 
 
 def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
@@ -99,6 +100,7 @@ async def serve(
     call: Sequence[str] = (),
     identity: Identity | None = None,
     private_network: bool = False,
+    allow_hosts: Sequence[str] = (),
 ) -> None:
     """Play `runtime` in real time and let agents in, until cancelled or idle.
 
@@ -119,6 +121,8 @@ async def serve(
         call: names that clients may call, read and set in the runtime's `inside`; nothing by default.
         identity: what both ports show over TLS, without which nobody gets in then; None: they have no TLS.
         private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
+        allow_hosts: names by which clients may come to the rewarder port, beside addresses, `localhost` and `host`; by
+            any other they are refused, since it may be a stranger's that was made to lead here.
 
     Raises:
         RuntimeCrash: the environment raised; clients were told.
@@ -146,6 +150,7 @@ async def serve(
             },
             idle_timeout=idle_timeout,
             site=viewer,
+            hosts=names(host, allow_hosts),
         )
         inbox.refuse = rewarder.reply_error
         vnc = None

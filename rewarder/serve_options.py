@@ -25,6 +25,7 @@ class Serving:
     rewarder_port: int
     identity: Identity | None
     private_network: bool
+    allow_hosts: Sequence[str]
     novnc: Path | None
     idle_timeout: float | None
     seed: int | None
@@ -65,6 +66,7 @@ class Serving:
                 display=display,
                 novnc=self.novnc,
                 call=self.call,
+                allow_hosts=self.allow_hosts,
             )
 
 
@@ -91,6 +93,7 @@ def serving(options: argparse.Namespace) -> Serving:
         rewarder_port=options.rewarder_port,
         identity=_identity(options.tls_certificate, options.tls_key),
         private_network=options.private_network,
+        allow_hosts=options.allow_host,
         novnc=options.novnc,
         idle_timeout=options.idle_timeout,
         seed=options.seed,
@@ -126,6 +129,14 @@ def _add_network(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="ask for no TLS although HOST is not on loopback: nobody else can listen in there, as in a container "
         "whose ports are published on loopback only, or a VPN",
+    )
+    group.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name by which clients may come, beside HOST, localhost and any address, so that no web page gets in by "
+        "a name of its own; may be given several times",
     )
     group.add_argument(
         "--novnc",

@@ -11,7 +11,7 @@ import json
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import count
@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
-from rewarder.auth import Authenticator, same_origin, wire_logger
+from rewarder.auth import Authenticator, wire_logger
 from rewarder.episode import EpisodeId
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
 from rewarder.idle import IdleWatch
@@ -45,7 +45,9 @@ from rewarder.protocol import (
 )
 from rewarder.upgrade import (
     Extras,
+    ServerLimits,
     Site,
+    check_source,
     is_observer,
     peer_address,
     peer_label,
@@ -58,20 +60,6 @@ from rewarder.version import PRODUCT_TOKEN
 __all__ = ["ResetRequest", "RewarderServer", "ServerLimits", "Site"]
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ServerLimits:
-    """The most clients may make a remote hold, and how long it waits for them."""
-
-    outgoing: int = 1 << 20
-    """Bytes waiting for a client that does not read; beyond it the client is dropped."""
-    observers: int = 64
-    open_timeout: float = 15.0
-    """From TCP connection to upgrade, a delay for wrong passwords included."""
-    ping_interval: float = 5.0
-    ping_timeout: float = 10.0
-    close_timeout: float = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +84,7 @@ class RewarderServer:
         limits: ServerLimits | None = None,
         authenticator: Authenticator | None = None,
         site: Site | None = None,
+        hosts: Collection[str] = (),
     ) -> None:
         self._on_reset = on_reset
         self._on_action = on_action
@@ -105,6 +94,7 @@ class RewarderServer:
         self._limits = limits or ServerLimits()
         self._auth = authenticator or Authenticator(password)
         self._site = site
+        self._hosts = frozenset(name.lower() for name in hosts)
         self._peers: dict[int, _Peer] = {}
         self._numbers = count(1)
         self._described: tuple[EpisodeId, Describe] | None = None
@@ -125,7 +115,7 @@ class RewarderServer:
             port,
             process_request=self._process_request,
             process_response=self._process_response,
-            create_connection=tracked(self._websockets),
+            create_connection=tracked(self._websockets, limits),
             server_header=PRODUCT_TOKEN,
             compression=None,
             max_size=MAX_FRAME,
@@ -231,7 +221,7 @@ class RewarderServer:
         self._server.close(code=code, reason=close_reason(reason))
         # A peer still at its upgrade would keep us waiting for its whole deadline.
         for websocket in list(self._websockets):
-            if websocket.state is State.CONNECTING:
+            if websocket.state is State.CONNECTING and hasattr(websocket, "transport"):
                 websocket.transport.abort()
         await self._server.wait_closed()
         if self._drops:
@@ -248,6 +238,9 @@ class RewarderServer:
 
     async def _process_request(self, websocket: ServerConnection, request: Request) -> Response | None:
         """Answer anything that is not to become a rewarder connection."""
+        source = check_source(request.headers, self._hosts)
+        if source != HTTPStatus.OK:
+            return refused(websocket, source)
         path = urlsplit(request.path).path
         if path == "/healthz":
             return self._health_page(websocket)
@@ -266,13 +259,10 @@ class RewarderServer:
         return response
 
     async def _admit(self, websocket: ServerConnection, request: Request) -> HTTPStatus:
-        """Check where a request comes from, and its password."""
-        headers = request.headers
-        origins, authorizations = headers.get_all("Origin"), headers.get_all("Authorization")
-        if len(origins) > 1 or len(authorizations) > 1:
+        """Check the password of a request."""
+        authorizations = request.headers.get_all("Authorization")
+        if len(authorizations) > 1:
             return HTTPStatus.BAD_REQUEST
-        if not same_origin(next(iter(origins), None), next(iter(headers.get_all("Host")), None)):
-            return HTTPStatus.FORBIDDEN
         return HTTPStatus(await self._auth.check(next(iter(authorizations), None), peer_address(websocket)))
 
     def _health_page(self, websocket: ServerConnection) -> Response:
@@ -380,15 +370,19 @@ class RewarderServer:
             self._flush(peer)
 
     def _flush(self, peer: _Peer) -> None:
-        for frame in peer.session.data_to_send():
-            broadcast([peer.websocket], frame)
         waiting = peer.websocket.transport.get_write_buffer_size()
         if waiting > self._limits.outgoing and peer.session.connection in self._peers:
-            logger.warning("%s ! does not read, %d bytes are waiting", peer.session.label, waiting)
-            self._leave(peer)
-            drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "you do not read"))
-            self._drops.add(drop)
-            drop.add_done_callback(self._drops.discard)
+            self._drop(peer, waiting)
+        for frame in peer.session.data_to_send():
+            broadcast([peer.websocket], frame)
+
+    def _drop(self, peer: _Peer, waiting: int) -> None:
+        """Part with a client that does not read; it has a moment for what waits, and for why."""
+        logger.warning("%s ! does not read, %d bytes are waiting", peer.session.label, waiting)
+        self._leave(peer)
+        drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "you do not read"))
+        self._drops.add(drop)
+        drop.add_done_callback(self._drops.discard)
 
     def _watch_idle(self) -> None:
         self._idle.tell(busy=self.controllers > 0)

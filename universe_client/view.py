@@ -92,8 +92,11 @@ def _tokens(rewarder: RewarderAddress) -> _Tokens:
             return msgspec.json.decode(body, type=_Tokens)
     except (OSError, ValueError, HTTPException, msgspec.DecodeError) as error:
         raise ConfigError(f"{rewarder}: {_words(rewarder, error)}") from error
-    refused = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-    raise ConfigError(f"{rewarder} {'refuses the password' if refused else f'has no viewer (HTTP {status})'}")
+    said = {
+        HTTPStatus.UNAUTHORIZED: "refuses the password",
+        HTTPStatus.FORBIDDEN: "is not served by this name: --allow-host where it runs, or its address",
+    }
+    raise ConfigError(f"{rewarder} {said.get(HTTPStatus(status), f'has no viewer (HTTP {status})')}")
 
 
 def _ask(rewarder: RewarderAddress, path: str) -> tuple[int, bytes]:

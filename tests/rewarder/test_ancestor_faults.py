@@ -111,7 +111,7 @@ async def test_remote_never_registers_a_client_that_failed_to_authenticate(bench
     server.describe(eid(1), "secret-env", "running", 60)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(
-        b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     )
     server.reward(eid(1), 1.0, False)
