@@ -13,6 +13,8 @@ A caller's own mistake is a plain `RuntimeError` or `ValueError`.
 
 from __future__ import annotations
 
+from rewarder.text import clean
+
 RETRY_CODES = frozenset({1001, 1006, 1011, 1012, 1013, 4408})
 """Close codes after which the same rewarder may well be there again: it restarts, or the network blinked."""
 
@@ -27,10 +29,13 @@ BUSY = 4409
 
 
 class RewarderError(Exception):
-    """Base of every error this package raises about a peer."""
+    """Base of every error this package raises about a peer, whose words in it are harmless: see `rewarder.text`."""
 
     retry: bool = False
     """Whether connecting again, later, makes sense."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(clean(message))
 
 
 class ConnectError(RewarderError):
@@ -69,7 +74,7 @@ class PeerLost(RewarderError):
     def __init__(self, code: int, reason: str = "") -> None:
         super().__init__(f"connection closed, code {code}{f': {reason}' if reason else ''}")
         self.code = code
-        self.reason = reason
+        self.reason = clean(reason)
         self.retry = code in RETRY_CODES
 
 
@@ -78,4 +83,4 @@ class ResetRejected(RewarderError):
 
     def __init__(self, message: str) -> None:
         super().__init__(f"reset rejected: {message}")
-        self.message = message
+        self.message = clean(message)

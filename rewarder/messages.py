@@ -20,6 +20,7 @@ import msgspec
 
 from rewarder.episode import EpisodeId
 from rewarder.errors import ProtocolError
+from rewarder.text import clean, clean_data
 
 MAX_FRAME = 1 << 20
 """Bytes of one message; the WebSocket default of both ends of the original protocol's libraries."""
@@ -222,6 +223,9 @@ class _WireEnvelope(msgspec.Struct):
     body: msgspec.Raw = msgspec.Raw(b"null")
 
 
+_READ_BY_AGENTS = frozenset({"high", "info", "low", "observation", "text", "value"})
+"""Fields with data in which lines may end; what agents send (actions, arguments of calls) nobody prints."""
+
 _NULL = msgspec.Raw(b"null")
 _ENVELOPE = msgspec.json.Decoder(_WireEnvelope)
 _BODIES = {kind.method: msgspec.json.Decoder(kind) for kind in SERVER_MESSAGES + CLIENT_MESSAGES}
@@ -250,6 +254,9 @@ def decode(data: str | bytes) -> Envelope:
     # Counting is quick and almost always enough; walking is neither.
     if data.count("[") + data.count("{") > MAX_DEPTH:
         _check_depth(message)
+    # JSON hides what cannot be seen behind a backslash, or it is there for all to see.
+    if "\\" in data or not data.isprintable():
+        message = _harmless(message)
     return Envelope(headers, message, len(data))
 
 
@@ -276,6 +283,18 @@ def _body(wire: _WireEnvelope) -> Message | UnknownMessage:
     if wire.body == _NULL:
         return _EMPTY_BODIES[wire.method]
     return decoder.decode(wire.body)
+
+
+def _harmless(message: Message | UnknownMessage) -> Message | UnknownMessage:
+    """Replace what a terminal might act on: see `rewarder.text`."""
+    changes: dict[str, Any] = {}
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
+        if name in _READ_BY_AGENTS:
+            changes[name] = clean_data(value)
+        elif isinstance(value, str):
+            changes[name] = clean(value)
+    return msgspec.structs.replace(message, **changes)
 
 
 def _headers(wire: _WireHeaders | None) -> Headers:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from websockets.datastructures import Headers
 
+from rewarder.text import clean
+
 LOCKSTEP = "lockstep"
 """The environment can be stepped: see `messages.Step`."""
 OBSERVATION = "observation"
@@ -49,5 +51,5 @@ def wanted(headers: Headers) -> frozenset[str]:
 
 
 def _words(headers: Headers, name: str) -> frozenset[str]:
-    words = (word.strip() for value in headers.get_all(name) for word in value.split(","))
+    words = (clean(word.strip()) for value in headers.get_all(name) for word in value.split(","))
     return frozenset(word for word in words if word)

@@ -46,6 +46,8 @@ logger = logging.getLogger(__name__)
 
 MAX_PENDING = 64
 """Pings whose reply may be outstanding; older ones are given up."""
+MAX_REWARD = 1e300
+"""Of one reward, either way: any number of them that can ever arrive has a finite sum."""
 MAX_NOTED = 32
 """Different oddities logged per connection, once each."""
 
@@ -157,6 +159,8 @@ class ClientSession(_Session):
             self._note(f"{message.method} without an episode_id")
         elif isinstance(message, Reward):
             reward, done = message.reward or 0.0, message.done or False
+            if not abs(reward) <= MAX_REWARD:
+                raise ProtocolError(f"reward {reward:g}, the limit is {MAX_REWARD:g} either way", 1007)
             feed.reward(episode_id, reward, done, message.info, headers.sent_at, now, envelope.size)
         elif isinstance(message, Describe):
             feed.describe(episode_id, message.env_id, message.env_state, message.fps)
@@ -338,10 +342,12 @@ def checked_reward(reward: float, done: bool, info: dict[str, Any] | None) -> Re
     """Return the message for a reward a runtime gave.
 
     Raises:
-        ValueError: not a finite number, which JSON cannot say.
+        ValueError: not a finite number, which JSON cannot say, or beyond `MAX_REWARD`.
     """
     if not math.isfinite(reward):
         raise ValueError(f"reward {reward} is not a finite number")
+    if abs(reward) > MAX_REWARD:
+        raise ValueError(f"reward {reward:g}, the limit is {MAX_REWARD:g} either way")
     return Reward(float(reward), bool(done), info or {})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
+from rewarder.text import clean
+
 PRODUCT = "universe-client"
 
 try:
@@ -18,4 +20,4 @@ PRODUCT_TOKEN = f"{PRODUCT}/{VERSION}"
 def peer_version(token: str | None) -> str | None:
     """Return the version in a peer's product token; None if the peer is something else."""
     product, _, number = (token or "").partition("/")
-    return number[:64] if product == PRODUCT and number else None
+    return clean(number[:64]) if product == PRODUCT and number else None

@@ -173,12 +173,12 @@ async def _read_text(reader: StreamReader, what: str, limit: int) -> str:
 
 
 def printable(text: bytes) -> str:
-    """Decode UTF-8, or else Latin-1, from a stranger, without what a terminal might act on."""
+    """Decode UTF-8, or else Latin-1, from a stranger, with what a terminal might act on replaced."""
     try:
         decoded = text.decode()
     except UnicodeDecodeError:
         decoded = text.decode("latin-1")
-    return "".join(character for character in decoded if character.isprintable())
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in decoded)
 
 
 async def _read_int(reader: StreamReader, length: int) -> int:

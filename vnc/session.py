@@ -132,7 +132,7 @@ class Session(Protocol):
 
     @property
     def name(self) -> str:
-        """The desktop name the server gave, with control characters removed."""
+        """The desktop name the server gave, with control characters replaced."""
         ...
 
     @property

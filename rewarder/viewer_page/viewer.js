@@ -6,6 +6,7 @@ const RETRY = 1000; // milliseconds
 const [mode, token = ''] = location.hash.slice(1).split('=');
 const acting = mode === 'act';
 const element = id => document.getElementById(id);
+const plain = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD'); // words of the remote
 const say = text => { element('state').textContent = text; };
 
 const address = () => {
@@ -34,7 +35,7 @@ const connect = async () => {
     if (acting) rfb.focus();
   });
   rfb.addEventListener('desktopname', event => {
-    element('name').textContent = document.title = event.detail.name;
+    element('name').textContent = document.title = plain(event.detail.name);
   });
   rfb.addEventListener('disconnect', () => {
     say('no connection: the remote has ended, or the token is not its own; trying again');

@@ -16,6 +16,7 @@ from typing import ClassVar
 import msgspec
 
 from rewarder.client import RewarderAddress
+from rewarder.text import clean
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.remotes.provider import RemoteAddress
 from vnc.session import VNCAddress
@@ -156,4 +157,4 @@ def _ended(child: _Child) -> str:
 
 async def _keep_last_lines(stream: asyncio.StreamReader, log: deque[str]) -> None:
     async for line in stream:
-        log.append(line.decode("utf-8", "replace").rstrip())
+        log.append(clean(line.decode("utf-8", "replace").rstrip()))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from rewarder.text import clean
 from universe_client.errors import ConfigError
 from universe_client.remotes.images import Image
 from universe_client.remotes.owner import SESSION
@@ -197,7 +198,7 @@ class Engine:
         """Return the last lines of its log."""
         with self._translated():
             log: bytes = self._container(identity).logs(tail=lines)
-        return log.decode("utf-8", "replace").splitlines()
+        return [clean(line) for line in log.decode("utf-8", "replace").splitlines()]
 
     def inspect(self, identity: str) -> Container | None:
         """Return it as it is now; None if it is gone."""

@@ -171,16 +171,30 @@ impl Fault {
     }
 }
 
-/// Text from the wire made safe for logs and terminals: Latin-1 or UTF-8, no control characters.
+/// Text from the wire made safe for logs and terminals: Latin-1 or UTF-8, each harmful character replaced.
 pub(crate) fn clean_text(bytes: &[u8]) -> String {
     let text = String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect());
-    text.chars().filter(|c| !c.is_control() && !is_format(*c)).collect()
+    text.chars()
+        .map(|c| if c.is_control() || is_format(c) { char::REPLACEMENT_CHARACTER } else { c })
+        .collect()
 }
 
-/// Characters that reorder or hide what follows them.
+/// Characters that end lines, reorder what follows them or are not to be seen; `rewarder/text.py` has the same.
 const fn is_format(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'
+            | '\u{200e}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 #[cfg(test)]
@@ -188,9 +202,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_text_loses_its_escapes() {
-        assert_eq!(clean_text(b"\x1b[31mred\x07\n"), "[31mred");
-        assert_eq!(clean_text("a\u{202e}b".as_bytes()), "ab");
+    fn escapes_in_hostile_text_are_replaced() {
+        assert_eq!(clean_text(b"\x1b[31mred\x07\n"), "\u{fffd}[31mred\u{fffd}\u{fffd}");
+        assert_eq!(clean_text("a\u{202e}b\u{2028}".as_bytes()), "a\u{fffd}b\u{fffd}");
         assert_eq!(clean_text(&[0xe9]), "\u{e9}");
     }
 }
