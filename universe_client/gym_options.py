@@ -35,6 +35,16 @@ def check_count(num_envs: int, n: int) -> None:
         raise ConfigError(f"num_envs={num_envs}, but remotes names {n}")
 
 
+def check_fill(fill: int | None, reset_mode: str, copy: bool) -> None:
+    """Raise ConfigError for a value that rows which are resetting cannot be filled with."""
+    if fill is None:
+        return
+    if reset_mode != "mask" or not copy:
+        raise ConfigError(f"fill={fill!r} needs reset_mode='mask' and copy=True")
+    if not 0 <= fill <= 255:
+        raise ConfigError(f"fill={fill!r} is not within 0..255")
+
+
 def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dict[str, Any]:
     """Return the options of `VectorEnv` with which remotes tell what observations of this `kind` need.
 

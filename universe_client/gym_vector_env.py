@@ -24,6 +24,7 @@ from universe_client.gym_options import (
     asking_for,
     autoreset,
     check_count,
+    check_fill,
     observation_space,
     own_spec,
     remotes_argument,
@@ -133,7 +134,7 @@ class GymVectorEnv(OneByOne):
         self.core = VectorEnv(env_id, remotes_argument(remotes, num_envs), **options)
         try:
             check_count(num_envs, self.core.n)
-            self._check_fill(fill, reset_mode)
+            check_fill(fill, reset_mode, self.core.config.copy)
             states = States(self.core) if observation == "state" else None
             self._rows = Rows(self.core, screen, max_episode_steps, letterbox, states)
             self._make_spaces(observation)
@@ -170,14 +171,6 @@ class GymVectorEnv(OneByOne):
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
         self._spec = own_spec(spec, self._is_lockstep)
-
-    def _check_fill(self, fill: int | None, reset_mode: str) -> None:
-        if fill is None:
-            return
-        if reset_mode != "mask" or not self.core.config.copy:
-            raise ConfigError(f"fill={fill!r} needs reset_mode='mask' and copy=True")
-        if not 0 <= fill <= 255:
-            raise ConfigError(f"fill={fill!r} is not within 0..255")
 
     def _make_spaces(self, observation: str) -> None:
         width, height = self._rows.screen
@@ -235,8 +228,12 @@ class GymVectorEnv(OneByOne):
 
     def step(self, actions: Any) -> StepResult:
         """Send the actions, and return what has come since the last step; see the class."""
-        self.send(actions)
-        return self.recv()
+        self._check_idle(range(self.num_envs))
+        try:
+            self.send(actions)
+            return self.recv()
+        finally:
+            self._pending[:] = False  # after an interruption, too
 
     def send(self, actions: Any, ids: Sequence[int] | NDArray[np.integer[Any]] | None = None) -> None:
         """Send one action to each remote of `ids` (default: all), and owe their results to `recv`.
@@ -279,11 +276,11 @@ class GymVectorEnv(OneByOne):
         pending = [int(row) for row in np.flatnonzero(self._pending)]
         if not pending:
             raise NoAsyncCallError("recv() without a send() before it", "recv")
-        if min_ready is None:
-            self._pacer.wait()
-        else:
-            pending = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
         try:
+            if min_ready is None:
+                self._pacer.wait()
+            else:
+                pending = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
             rows = self._receive(pending)
         finally:
             self._pending[pending] = False

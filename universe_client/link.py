@@ -42,8 +42,6 @@ from vnc.session import Session
 
 logger = logging.getLogger(__name__)
 
-_HEARING = 1.0  # seconds; only a loop that stands still needs as many
-
 
 class State(StrEnum):
     """Where a remote is in its life."""
@@ -118,8 +116,8 @@ class Link:
             return popped, error, self.cuts
 
     def heard(self, moment: float) -> bool:
-        """Wait, briefly, until all that the rewarder had said by `moment` is in the buffer."""
-        return self._witness.heard(moment, _HEARING)
+        """Wait until all that the rewarder had sent by `moment` is in the buffer; see `Witness.allow`."""
+        return self._witness.heard(moment)
 
     @property
     def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:

@@ -180,6 +180,11 @@ class LockstepRemote(Remote):
             self._masked_events = len(events)
 
     @property
+    def idle(self) -> bool:
+        """Whether no tick is asked for and unanswered; there is one after a step that was interrupted."""
+        return self._observed is None or self.link.failed or not self.link.stepping
+
+    @property
     def fresh(self) -> bool:
         """See `settled`."""
         return self.settled

@@ -7,17 +7,26 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
+from universe_client.errors import LocalStateError
+from universe_client.home import Home
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class LoopThread:
-    """An event loop that runs until `stop`."""
+    """An event loop that runs until `stop`, in the process that made it: a forked one has no such thread."""
 
     def __init__(self, name: str = "universe-client") -> None:
+        self._home = Home()
+        self._home.enter()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:  # no thread to be had
+            self._loop.close()
+            raise
 
     def _main(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -27,7 +36,12 @@ class LoopThread:
             self._loop.close()
 
     def call(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Run `function` on the loop's thread, soon."""
+        """Run `function` on the loop's thread, soon.
+
+        Raises:
+            LocalStateError: this process was forked from the one that made the loop.
+        """
+        self._home.enter()
         self._loop.call_soon_threadsafe(lambda: function(*args, **kwargs))
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
@@ -35,7 +49,9 @@ class LoopThread:
 
         Raises:
             TimeoutError: it was not done within `timeout` seconds; it has been cancelled.
+            LocalStateError: this process was forked from the one that made the loop.
         """
+        self._check(coroutine)
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result(timeout)
@@ -49,14 +65,24 @@ class LoopThread:
         """Run `last`, then end the loop and its thread; tasks still alive are cancelled and awaited first.
 
         What `last` raises is raised here. From the loop's own thread (a garbage collection may happen there) it only
-        begins all this.
+        begins all this. In a forked process it does nothing.
         """
+        if self._home.is_elsewhere:
+            last.close()
+            return
         if threading.current_thread() is self._thread:
             self._last = self._loop.create_task(self._finish(last))
             return
         finished = asyncio.run_coroutine_threadsafe(self._finish(last), self._loop)
         self._thread.join()
         finished.result()
+
+    def _check(self, coroutine: Coroutine[Any, Any, object]) -> None:
+        try:
+            self._home.enter()
+        except LocalStateError:
+            coroutine.close()  # it will not be awaited
+            raise
 
     async def _finish(self, last: Coroutine[Any, Any, object]) -> None:
         try:

@@ -171,12 +171,17 @@ class Remote:
         if hold and self._observed is not None and self._observed != episode:
             return None
         if session is not self._session:
+            if self._observed is not None:
+                return None  # the loss of its session has not been reported yet
             self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
         if session.frames == self._frame_number:
             self._seen_time = time.monotonic()  # nothing has changed: this is how the world looks now
             if self._observed == episode:
                 return episode
-        elif not self._is_known(session.frame_time, episode) or not self._take_newest(session):
+        elif not self._is_known(session.frame_time, episode):
+            # The loop is late. The frame that was shown last is of the same episode, as far as is known.
+            return episode if self._observed == episode == self.link.playing else None
+        elif not self._take_newest(session):
             return None
         return episode if self._is_known(self._frame_time, episode) else None
 

@@ -221,7 +221,7 @@ class Rows:
 
     def send(self, row: int, events: Sequence[Event]) -> None:
         """Send events to one remote; while it resets they are dropped and counted."""
-        self.core.remotes[row].send(events)
+        self.core.act(row, events)
 
     def ready(self, row: int) -> bool:
         """Whether a `look` would find something new: a frame, an end, or that there is nothing to wait for."""

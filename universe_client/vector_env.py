@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from universe_client import actions
 from universe_client.changed import Changed
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError
+from universe_client.home import Home
 from universe_client.info import blank
 from universe_client.link import Link
 from universe_client.lockstep import LockstepLink, LockstepRemote
@@ -24,11 +24,14 @@ from universe_client.remotes import provider as find_provider
 from universe_client.remotes.provider import Provider
 from universe_client.spaces import EventSpace, ObservationSpace
 from universe_client.witness import Witness
+from vnc.events import Event
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
 
 DEFAULT_SCREEN = (1024, 768)
+_HEARING = 0.25
+"""Seconds that one look at all remotes may wait in all for an event loop that stands still."""
 
 
 class VectorEnv(RemoteCalls):
@@ -69,21 +72,22 @@ class VectorEnv(RemoteCalls):
         """
         self.config = _config(config, options)
         self.env_id = env_id
+        self._home = Home()
+        self._home.enter()
         self.provider = find_provider(remotes, env_id, self.config.start_timeout, self.config.call)
         self.n = self.provider.n
         self._changed = Changed()
         self._loop = LoopThread()
-        witness = Witness(self._loop.call)
-        self.remotes = [self._remote(index, witness) for index in range(self.n)]
+        self._witness = Witness(self._loop.call)
+        self.remotes = [self._remote(index) for index in range(self.n)]
         links = [remote.link for remote in self.remotes]
-        self._pid = os.getpid()
         self._was_reset = False
-        self._finalizer = weakref.finalize(self, _shut_down, self._pid, self._loop, links, self.provider)
+        self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
         for link in links:
             self._loop.call(link.start)
 
-    def _remote(self, index: int, witness: Witness) -> Remote:
-        parts = (index, self.env_id, self.provider, self.config, witness, self._changed.set)
+    def _remote(self, index: int) -> Remote:
+        parts = (index, self.env_id, self.provider, self.config, self._witness, self._changed.set)
         if self.config.mode == "lockstep":
             return LockstepRemote(LockstepLink(*parts))
         return Remote(Link(*parts), self.config.observer)
@@ -183,8 +187,15 @@ class VectorEnv(RemoteCalls):
         if len(action_n) != self.n:
             raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")
         parsed = [actions.parse(action, slot) for slot, action in enumerate(action_n)]
-        for remote, events in zip(self.remotes, parsed, strict=True):
-            remote.send(events)
+        for index, events in enumerate(parsed):
+            self.act(index, events)
+
+    def act(self, index: int, events: Sequence[Event]) -> None:
+        """Send events to one remote; in lock-step, once it has lived the tick of a step that was interrupted."""
+        remote = self.remotes[index]
+        if isinstance(remote, LockstepRemote) and not remote.idle:
+            self._await_lockstep([remote], lambda remote: remote.idle)
+        remote.send(events)
 
     def recv(self, mask: Sequence[bool] | None = None) -> StepResult:
         """Return `(observation_n, reward_n, done_n, info)`: the newest frames, all rewards since the last call.
@@ -220,8 +231,9 @@ class VectorEnv(RemoteCalls):
         ]
 
     def settle(self, mask: Sequence[bool] | None) -> None:
-        """In lock-step: wait until the remotes of `mask` have lived their ticks; otherwise come back at once."""
+        """Begin a look at the remotes of `mask`; in lock-step, wait until they have lived their ticks."""
         self._check_ready()
+        self._witness.allow(_HEARING)
         if self.config.mode == "realtime":
             return
         waiting = [
@@ -229,9 +241,14 @@ class VectorEnv(RemoteCalls):
             for index, remote in enumerate(self.remotes)
             if isinstance(remote, LockstepRemote) and (mask is None or mask[index])
         ]
+        self._await_lockstep(waiting, lambda remote: remote.settled)
+
+    def _await_lockstep(
+        self, waiting: Sequence[LockstepRemote], is_over: Callable[[LockstepRemote], bool]
+    ) -> None:
         while True:
             self._changed.clear()
-            waiting = [remote for remote in waiting if not remote.settled]
+            waiting = [remote for remote in waiting if not is_over(remote)]
             if not waiting:
                 return
             if not self._changed.wait(self.config.reset_timeout):
@@ -253,6 +270,7 @@ class VectorEnv(RemoteCalls):
             timeout: in seconds; None waits for ever.
             forget: wait for what comes later the next time, without a `recv` in between.
         """
+        self._home.enter()
         changed = self._changed.wait(timeout)
         if forget:
             self._changed.clear()
@@ -278,8 +296,8 @@ class VectorEnv(RemoteCalls):
         self._loop.call(self.remotes[index].link.break_off, complaint)
 
     def close(self) -> None:
-        """Hang up, and give every remote back to its provider. Idempotent."""
-        if os.getpid() == self._pid:
+        """Hang up, and give every remote back to its provider. Idempotent; in a forked process it does nothing."""
+        if not self._home.is_elsewhere:
             self._finalizer()
             self._changed.set()
 
@@ -291,10 +309,7 @@ class VectorEnv(RemoteCalls):
     def _check_alive(self) -> None:
         if self.closed:
             raise LocalStateError("the environment is closed")
-        if os.getpid() != self._pid:
-            raise LocalStateError(
-                "this process was forked from the one that made the environment: make another"
-            )
+        self._home.enter()
 
     def __enter__(self) -> Self:
         return self
@@ -321,10 +336,9 @@ def _config(config: Config | None, options: dict[str, Any]) -> Config:
     return Config(**options)
 
 
-def _shut_down(pid: int, loop: LoopThread, links: list[Link], provider: Provider) -> None:
+def _shut_down(loop: LoopThread, links: list[Link], provider: Provider) -> None:
     async def close() -> None:
         await asyncio.gather(*(link.close() for link in links))
         await provider.close()
 
-    if pid == os.getpid():
-        loop.stop(close())
+    loop.stop(close())

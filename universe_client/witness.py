@@ -30,7 +30,14 @@ class Witness:
         self._marks: deque[tuple[float, int]] = (
             deque()
         )  # moments, and the turns after which what had come by then will have been heard
-        self._marked = self._heard = -math.inf
+        self._marked = self._heard = self._until = -math.inf
+
+    def allow(self, seconds: float) -> None:
+        """Let the calls of `heard` from here on wait for `seconds` in all; there is one thread that calls both.
+
+        They take less than a millisecond, but where the loop stands still each would wait in vain.
+        """
+        self._until = time.monotonic() + seconds
 
     def mark(self) -> None:
         """Begin to hear out what has come by now. On the loop."""
@@ -56,11 +63,12 @@ class Witness:
         if counting:
             asyncio.get_running_loop().call_soon(self._turn)
 
-    def heard(self, moment: float, timeout: float) -> bool:
-        """Wait until what had come by `moment` has been heard; it takes less than a millisecond."""
+    def heard(self, moment: float) -> bool:
+        """Wait until what had come by `moment` has been heard; return False if `allow` does not leave the time."""
         if self._heard >= moment:
             return True
         if self._marked < moment:
             self._call(self.mark)
         with self._condition:
-            return self._condition.wait_for(lambda: self._heard >= moment, timeout)
+            left = self._until - time.monotonic()
+            return self._condition.wait_for(lambda: self._heard >= moment, left)

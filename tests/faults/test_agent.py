@@ -7,15 +7,19 @@ import logging
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from tests.support.agent import failed, one_step, until, until_running, wait_until
 from tests.support.forked import in_a_fork
+from tests.support.gym import open_gym
 from tests.support.remote import ScriptedRemote
-from universe_client import LocalStateError, RemoteError, VectorEnv
+from universe_client import RemoteError, VectorEnv
 from universe_client.remotes.address import AddressProvider
+
+__all__ = ["open_gym"]
 
 AGENT = """
 import sys, universe_client
@@ -160,17 +164,56 @@ def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted):
 
 @pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing):
-    env = playing(scripted())
-
-    def use_and_close() -> str:
-        with pytest.raises(LocalStateError) as caught:
-            env.step([[]])
-        env.close()
-        return str(caught.value)
-
-    assert "forked" in in_a_fork(use_and_close)
+def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing, open_gym):
+    env, face = playing(scripted()), open_gym(scripted())
+    face.reset()
+    calls = [
+        env.reset, lambda: env.step([[]]), env.recv, lambda: env.wait(1), lambda: env.get_attr("number"),
+        lambda: env.truncate(0, "forked"), face.reset, lambda: face.step([0]), lambda: face.get_attr("number"),
+        env.close, face.close,
+    ]  # fmt: skip
+    told = in_a_fork(lambda: " ".join(outcome(call) for call in calls))
+    assert told.split() == ["LocalStateError"] * 9 + ["None"] * 2
     assert one_step(env).observation is not None, "the child closed the parent's connections"
+    assert face.reset()[0].any()
+
+
+def outcome(call: Callable[[], object]) -> str:
+    try:
+        return str(call())
+    except Exception as error:  # noqa: BLE001  # the test compares it
+        return type(error).__name__
+
+
+@pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
+def test_f32_a_forked_process_that_closes_and_ends_leaves_its_parents_remotes_alone():
+    result = subprocess.run(
+        [sys.executable, "-c", AGENT.format(end=FORK)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.stdout.splitlines()[1:] == ["the child's end: 0", "the remotes: 2, errors: 0"], (
+        result.stderr
+    )
+
+
+FORK = """
+import asyncio, os
+if os.fork() == 0:
+    env.close()
+    asyncio.run(env.provider.close())
+    asyncio.run(env.provider.discard(0))
+    sys.exit()  # with all that Python does at the end of a process
+print("the child's end:", os.wait()[1], flush=True)
+seen = []
+while len(seen) < 50:
+    env.wait(1)
+    seen.append(env.step([[], []]))
+shown = sum(one is not None for one in seen[-1][0])
+print(f"the remotes: {shown}, errors: {sum(bool(info['error']) for step in seen for info in step[3]['n'])}")
+"""
 
 
 @pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")

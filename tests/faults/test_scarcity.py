@@ -1,4 +1,4 @@
-"""The fault table, where the operating system has nothing to give to what connects or starts (F38, F34)."""
+"""The fault table, where the operating system has nothing to give to what connects or starts (F38)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from functools import partial
 import pytest
 
 from rewarder.client import RewarderAddress
-from tests.support.agent import failed, one_step, until, until_running, wait_until
+from tests.support.agent import failed, until, until_running, wait_until
 from tests.support.scarcity import in_use, no_descriptors, no_processes
 from universe_client import make
-from universe_client.errors import ConnectError, ProviderError, RemoteError
-from universe_client.pacer import Pacer
+from universe_client.errors import ConnectError, ProviderError
 from universe_client.remotes.address import AddressProvider
 from universe_client.remotes.embedded import EmbeddedProvider
 from universe_client.remotes.provider import RemoteAddress
@@ -122,36 +121,3 @@ async def test_f38_failed_starts_leave_nothing_behind(measure):
     await provider.close()
     measure("descriptors more after 200 failures", after[0] - before[0], at_most=0)
     measure("threads more after 200 failures", after[1] - before[1], at_most=0)
-
-
-@pytest.mark.fault("F34", "fd exhaustion, ENOSPC for recorder")
-def test_f34_without_descriptors_new_remotes_fail_and_running_ones_go_on(
-    scripted, playing, open_env, measure
-):
-    runs, joins = scripted(), Moved([scripted().address])
-    env = playing(runs)
-    joins.lost = True
-    late = open_env(joins)
-    late.reset()
-    until(late, failed)
-
-    def steps() -> int:
-        """How many of 40 steps are made in two seconds."""
-        pacer, count, end = Pacer(20), 0, time.monotonic() + 2.02
-        while count < 40 and time.monotonic() < end:
-            pacer.wait()
-            runs.paint(count)
-            step = one_step(env)
-            assert step.observation is not None
-            assert step.info["error"] is None
-            count += 1
-        return count
-
-    calm = steps()
-    with no_descriptors():
-        joins.lost = False
-        until(late, failed)
-        assert isinstance(late.remotes[0].error, RemoteError)
-        scarce = steps()
-    measure("step rate of the others", 100 * scarce / calm, at_least=95, unit="%")
-    until_running(late)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.agent import one_step, until, until_running, wait_until
+import operator
+import threading
+
+from tests.support.agent import one_step, running, until, until_running, wait_until
 from tests.support.remote import by_hand
+from tests.support.timing import seconds
 from vnc.events import KeyEvent
 
 
@@ -63,6 +67,26 @@ def test_the_error_of_a_slot_is_remembered_and_told_once(scripted, playing):
     assert one_step(env).info["error"] is None
     assert str(env.remotes[0].error) == told
     assert env.remotes[0].new_error is None
+
+
+def test_a_step_waits_once_for_a_loop_that_stands_still_not_once_for_each_remote(scripted, playing):
+    """Only the native driver decodes frames meanwhile: with the portable one nothing is waited for."""
+    remotes = [scripted() for _ in range(8)]
+    env = playing(*remotes)
+    gate = threading.Event()
+    env._loop.call(gate.wait, 30)
+    before = [remote.link.session.frames for remote in env.remotes]
+    for remote in remotes:
+        remote.paint(77)
+    if env.config.driver == "native":
+        sessions = [remote.link.session for remote in env.remotes]
+        wait_until(lambda: all(map(operator.gt, [session.frames for session in sessions], before)))
+    steps = []
+    took = seconds(lambda: steps.append(one_step(env)))
+    gate.set()
+    assert took < 1.0, "it waited for each remote"
+    assert running(steps[0]), "what was seen last is still what this episode looks like, as far as is known"
+    until(env, lambda step: all((shown["vision"] == 77).all() for shown in step.observation_n))
 
 
 def test_actions_keep_their_order_over_steps(scripted, playing):

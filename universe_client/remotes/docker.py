@@ -15,6 +15,7 @@ import msgspec
 
 from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError, ProviderError
+from universe_client.home import Home
 from universe_client.remotes.background import blocking
 from universe_client.remotes.engine import (
     HOST,
@@ -86,6 +87,7 @@ class DockerProvider:
     _removals: set[asyncio.Task[None]] = field(default_factory=set, init=False, repr=False)
     _opening: asyncio.Task[Engine] | None = field(default=None, init=False, repr=False)
     _closed: bool = field(default=False, init=False, repr=False)
+    _home: Home = field(default_factory=Home, init=False, repr=False)
     name: ClassVar[str] = "docker"
 
     def __post_init__(self) -> None:
@@ -100,7 +102,13 @@ class DockerProvider:
         return run.phase if run is not None else Phase.DAEMON
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return the address of the container, of a new one if there is none or it has ended."""
+        """Return the address of the container, of a new one if there is none or it has ended.
+
+        Raises:
+            ProviderError: it could not be started.
+            LocalStateError: this process was forked from the one that started remotes.
+        """
+        self._home.enter()
         run = self._runs.get(index)
         if run is not None and run.address is not None and await self._lives(index, run):
             return run.address
@@ -220,7 +228,9 @@ class DockerProvider:
         return f"{index} ({self.name})"
 
     async def discard(self, index: int) -> None:
-        """Remove the container, in whatever phase it is."""
+        """Remove the container, in whatever phase it is; a fork of the process that started it does nothing."""
+        if self._home.is_elsewhere:
+            return
         run = self._runs.pop(index, None)
         if run is None:
             return
@@ -240,7 +250,9 @@ class DockerProvider:
             task.exception()  # a start that was stopped has failed: nobody need hear of it
 
     async def close(self) -> None:
-        """Remove every container, and the network."""
+        """Remove every container, and the network; a fork of the process that made them does nothing."""
+        if self._home.is_elsewhere:
+            return
         self._closed = True
         opening, self._opening = self._opening, None
         if opening is None:

@@ -18,6 +18,7 @@ import msgspec
 from rewarder.client import RewarderAddress
 from rewarder.text import clean
 from universe_client.errors import ConfigError, ProviderError
+from universe_client.home import Home
 from universe_client.remotes.provider import RemoteAddress
 from vnc.session import VNCAddress
 
@@ -61,6 +62,7 @@ class EmbeddedProvider:
     start_timeout: float = 60.0
     arguments: Sequence[str] = ()
     _children: dict[int, _Child] = field(default_factory=dict, init=False, repr=False)
+    _home: Home = field(default_factory=Home, init=False, repr=False)
     name: ClassVar[str] = "embedded"
 
     def __post_init__(self) -> None:
@@ -68,7 +70,13 @@ class EmbeddedProvider:
             raise ConfigError(f"{self.name}:{self.n} has no remotes")
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return the address of the process, started anew when there is none or it has ended."""
+        """Return the address of the process, started anew when there is none or it has ended.
+
+        Raises:
+            ProviderError: it could not be started.
+            LocalStateError: this process was forked from the one that started remotes.
+        """
+        self._home.enter()
         child = self._children.get(index)
         if child is not None and child.address is not None and child.process.returncode is None:
             return child.address
@@ -118,7 +126,12 @@ class EmbeddedProvider:
         return error
 
     async def discard(self, index: int) -> None:
-        """End the process: politely by closing its stdin, and by force if that is not heard."""
+        """End the process: politely by closing its stdin, and by force if that is not heard.
+
+        A fork of the process that started it does nothing.
+        """
+        if self._home.is_elsewhere:
+            return
         child = self._children.pop(index, None)
         if child is None:
             return
