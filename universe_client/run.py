@@ -45,6 +45,7 @@ class Run:
         self.until = until
         self.tasks: list[str] = [""] * env.n
         """What each remote asks for in words."""
+        self._versions: list[str | None] = [None] * env.n
         self._agent = agent
         self._began = time.monotonic()
         self._first: float | None = None  # when the first observation came
@@ -113,6 +114,8 @@ class Run:
 
     def _remote_report(self, index: int) -> RemoteReport:
         tally, remote = self.env.tallies[index], self.base.remotes[index]
+        if (rewarder := remote.link.rewarder) is not None:
+            self._versions[index] = rewarder.remote_version
         return RemoteReport(
             index=index,
             address=None if remote.link.address is None else str(remote.link.address),
@@ -123,6 +126,7 @@ class Run:
             reward=round(tally.reward, 6),
             reaction_time_ms=_milliseconds(tally.mean("reaction_time")),
             error=None if remote.error is None else str(remote.error),
+            version=self._versions[index],
         )
 
     def _progress(self, link: Link) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
+
+from rewarder.version import VERSION
 
 RUNNING = "running"
 _STYLES = {RUNNING: "green", "lost": "red", "closed": "bold red"}
@@ -35,6 +37,8 @@ class RemoteReport(msgspec.Struct):
     reaction_time_ms: float | None
     error: str | None
     """What went wrong last."""
+    version: str | None
+    """Of universe-client on the remote's side; None if it is not known."""
 
 
 class Report(msgspec.Struct):
@@ -51,6 +55,8 @@ class Report(msgspec.Struct):
     complaint: str | None
     """Why no remote has run; None if one has."""
     remotes: list[RemoteReport]
+    version: str = VERSION
+    """Of universe-client on this side."""
 
     @property
     def running(self) -> int:
@@ -65,14 +71,16 @@ def picture(report: Report, width: int, height: int) -> Group:
     if lines > height:
         table, lines, hidden = _compact(report, width, height)
     notes = [Text(f"and {hidden} more", "dim")] if hidden else []
-    notes += [Text(brief(error), "red") for error in problems(report, now=True)] + _tasks(report)
+    notes += [Text(brief(error), "red") for error in problems(report, now=True)]
+    notes += _versions(report) + _tasks(report)
     return Group(table, *(_one_line(note) for note in _cut(notes, height - lines)))
 
 
 def summary(report: Report) -> Group:
     """The whole table, and everything that went wrong: the first in full, of the others what matters."""
     errors = problems(report)
-    return Group(_full(report), *(Text(error, "red") for error in [*errors[:1], *map(brief, errors[1:])]))
+    told = [Text(error, "red") for error in [*errors[:1], *map(brief, errors[1:])]]
+    return Group(_full(report), *told, *_versions(report))
 
 
 def line(report: Report) -> str:
@@ -191,14 +199,28 @@ def _reaction(milliseconds: float | None) -> str:
 
 def _tasks(report: Report) -> list[Text]:
     """What the remotes ask for, one line for each text."""
+    tasks = _shared(report, lambda remote: remote.task)
+    if len(report.remotes) == 1:
+        return [Text(task, "dim") for task in tasks]
+    return [Text(f"{numbers}: {task}", "dim") for task, numbers in tasks.items()]
+
+
+def _versions(report: Report) -> list[Text]:
+    """The versions of remotes that are not this client's."""
+    versions = _shared(report, lambda remote: None if remote.version == report.version else remote.version)
+    return [
+        Text(f"{numbers}: universe-client {version} there, {report.version} here", "yellow")
+        for version, numbers in versions.items()
+    ]
+
+
+def _shared(report: Report, text: Callable[[RemoteReport], str | None]) -> dict[str, str]:
+    """Each text that remotes have, and which have it."""
     indexes: dict[str, list[int]] = {}
     for remote in report.remotes:
-        if remote.task:
-            indexes.setdefault(remote.task, []).append(remote.index)
-    return [
-        Text(f"{_numbers(of)}: {task}" if len(report.remotes) > 1 else task, "dim")
-        for task, of in indexes.items()
-    ]
+        if what := text(remote):
+            indexes.setdefault(what, []).append(remote.index)
+    return {what: _numbers(of) for what, of in indexes.items()}
 
 
 def _numbers(indexes: Sequence[int]) -> str:

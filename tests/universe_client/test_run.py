@@ -7,6 +7,7 @@ import re
 import msgspec
 import pytest
 
+from rewarder.version import VERSION
 from universe_client.agents import NoopAgent
 from universe_client.info import SCHEMA
 from universe_client.remotes.provider import RemoteAddress
@@ -73,3 +74,9 @@ def test_without_a_terminal_there_is_a_line_now_and_then(open_env, scripted, cap
     assert all(re.match(r"\d+ s, [\d.]+ steps/s; [01] of 1 run, ", line) for line in lines)
     assert "1 of 1 run" in lines[-1]
     assert out.splitlines()[0].startswith("remotes: ")
+
+
+def test_another_version_of_the_remote_is_shown(open_env, scripted, capsys, monkeypatch):
+    monkeypatch.setattr("rewarder.server.PRODUCT_TOKEN", "universe-client/0.0.9")
+    assert run(open_env(scripted()), NoopAgent(), 100.0, Until(seconds=0.1), None, False) == 0
+    assert f"0: universe-client 0.0.9 there, {VERSION} here" in capsys.readouterr().out

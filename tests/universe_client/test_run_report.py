@@ -14,6 +14,7 @@ def remote(index: int, **changed: object) -> RemoteReport:
     fields = {
         "index": index, "address": f"127.0.0.1:{59000 + index}+{60000 + index}", "state": "running", "task": None,
         "frames_per_second": 59.94, "episodes": 123, "reward": -1234.567, "reaction_time_ms": 123.45, "error": None,
+        "version": None,
     }  # fmt: skip
     return RemoteReport(**(fields | changed))
 
@@ -124,3 +125,10 @@ def test_of_a_program_that_ended_one_line_is_enough_but_for_the_first():
     ]
     shown = lines(picture(report(remotes), 80, 24))
     assert shown[-2].strip() == "remote 0, start: ended with status 1: ImportError: no pygame"
+
+
+def test_versions_that_differ_stand_below_the_table():
+    remotes = [remote(index, version="0.0.9" if index < 3 else "1.0") for index in range(4)]
+    for shown in (picture(report(remotes, version="1.0"), 80, 24), summary(report(remotes, version="1.0"))):
+        assert lines(shown)[-1].strip() == "0-2: universe-client 0.0.9 there, 1.0 here"
+    assert "there" not in lines(summary(report([remote(0)])))[-1], "what is not known does not differ"
