@@ -3,7 +3,7 @@
     pip install '.[torchrl]'
     python examples/ppo_torchrl.py --remotes 8 --minutes 10
 
-TorchRL resets what has ended by itself, by a mask, and so has no need of a vector's autoreset: `ManualReset` says so.
+TorchRL resets what has ended by itself, by a mask, and so has no need of a vector's autoreset.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import time
 
 import gymnasium
 import torch
-from gymnasium.vector import AutoresetMode
 from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
@@ -24,13 +23,6 @@ from torchrl.objectives.value import GAE
 
 import universe_client  # noqa: F401 - registers its environments with Gymnasium
 from wrappers import Crop, FrameStack, Resize
-from wrappers import GymWrapper as VectorWrapper
-
-
-class ManualReset(VectorWrapper):
-    """Without autoreset: the learner resets rows that have ended, before it steps them again."""
-
-    autoreset_mode = AutoresetMode.DISABLED
 
 
 class Pixels(nn.Module):
@@ -41,9 +33,11 @@ class Pixels(nn.Module):
 
 
 def make_env(env_id: str, remotes: int) -> EnvBase:
-    raw = gymnasium.make_vec(env_id, num_envs=remotes, step_rate=12, actions=[(), "Left", "Right"])
+    raw = gymnasium.make_vec(
+        env_id, num_envs=remotes, step_rate=12, actions=[(), "Left", "Right"], autoreset_mode="Disabled"
+    )
     env = FrameStack(Resize(Crop(raw, x=0, y=108, width=320, height=108), width=20, height=9), size=2)
-    wrapped = GymWrapper(ManualReset(env), categorical_action_encoding=True)
+    wrapped = GymWrapper(env, categorical_action_encoding=True)
     return TransformedEnv(wrapped, RewardSum())
 
 
