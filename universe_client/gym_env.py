@@ -13,6 +13,7 @@ from universe_client import gym_infos
 from universe_client.action_maps import ActionMap, action_map
 from universe_client.config import Config
 from universe_client.errors import ConfigError
+from universe_client.gym_atari import Console, Joystick
 from universe_client.gym_options import asking_for, observation_space, own_spec, remotes_argument
 from universe_client.pacer import Pacer
 from universe_client.remotes.provider import Provider
@@ -39,6 +40,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
     """
 
     _spec: EnvSpec | None = None
+    _frameskip = 1  # a step is a frame; Gymnasium's AtariPreprocessing asks
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012
 
     def __init__(
@@ -78,6 +80,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
             raise
         self.render_mode = render_mode
         self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
+        self._lives = 0
         self._is_dict = observation == "dict"
         self._is_lockstep = self.core.config.mode == "lockstep"
 
@@ -125,7 +128,25 @@ class GymEnv(gymnasium.Env[Any, Any]):
         row = self._rows.look([0])[0]
         return self._observe(row), row.reward, row.terminated, row.truncated, self._info(row)
 
+    def get_action_meanings(self) -> list[str]:
+        """Return the names of joystick actions, as Atari's environments have them.
+
+        Raises:
+            AttributeError: the actions are others.
+        """
+        if not isinstance(self._map, Joystick):
+            raise AttributeError("only joystick actions have names: actions=wrappers.atari.joystick([...])")
+        return list(self._map.meanings)
+
+    @property
+    def ale(self) -> Console:
+        """Lives and screen, where wrappers look for them in Atari's environments; joystick actions only."""
+        self.get_action_meanings()
+        return Console(lambda: self._rows.frames[0], lambda: self._lives)
+
     def _info(self, row: Row) -> dict[str, Any]:
+        told = row.info.get("remote.lives")
+        self._lives = told if isinstance(told, int) else self._lives
         return gym_infos.steady(row.info) if self._is_lockstep else row.info
 
     def _observe(self, row: Row) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from universe_client.action_maps import KeySets
-from universe_client.errors import ConfigError
+from universe_client.gym_atari import JOYSTICK, Joystick
 from universe_client.gym_vector_env import GymVectorEnv
 from wrappers.crop import Crop
 from wrappers.episodic_lives import EpisodicLives
@@ -24,16 +23,9 @@ from wrappers.sticky_actions import StickyActions
 CONSOLE_FPS = 60
 WIDTH, HEIGHT = 80, 104
 """Of an observation: half of the screen without its first and its last row."""
-JOYSTICK = tuple(
-    f"{place}{fire}"
-    for fire in ("", "FIRE")
-    for place in ("", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT")
-)[1:]
-"""What can be done with a joystick, by the names of the Arcade Learning Environment; beside these there is NOOP."""
-_KEYS = {"UP": "Up", "DOWN": "Down", "LEFT": "Left", "RIGHT": "Right", "FIRE": "space"}
 
 
-def joystick(actions: Sequence[str] = ("NOOP", *JOYSTICK)) -> KeySets:
+def joystick(actions: Sequence[str] = ("NOOP", *JOYSTICK)) -> Joystick:
     """Return the keys that stand for joystick actions: arrows, and space to fire.
 
     Args:
@@ -42,10 +34,7 @@ def joystick(actions: Sequence[str] = ("NOOP", *JOYSTICK)) -> KeySets:
     Raises:
         ConfigError: there is no such action.
     """
-    for action in actions:
-        if action != "NOOP" and action not in JOYSTICK:
-            raise ConfigError(f"{action!r} is neither NOOP nor one of {', '.join(JOYSTICK)}")
-    return KeySets([[key for word, key in _KEYS.items() if word in action] for action in actions])
+    return Joystick(actions)
 
 
 def atari(

@@ -21,7 +21,6 @@ SCREEN = (240, 320, 3)
 
 
 def test_every_id_has_both_entry_points_and_is_nondeterministic():
-    assert set(GYMNASIUM_IDS) == {name for name in gymnasium.registry if name.startswith("universe/")}
     for name in GYMNASIUM_IDS:
         spec = gymnasium.spec(name)
         assert spec.nondeterministic

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,9 +11,10 @@ from gymnasium.spaces import Discrete
 
 from universe_client.adapters.rlpyt import EnvSpaces, EnvStep, GymSpaceWrapper, TrajInfo
 from universe_client.errors import ConfigError
+from universe_client.gym_atari import Joystick, import_ale, minimal_actions
 from universe_client.gym_vector_env import GymVectorEnv
 from universe_client.pixel_box import PixelBox
-from wrappers.atari import CONSOLE_FPS, HEIGHT, WIDTH, atari, joystick
+from wrappers.atari import CONSOLE_FPS, HEIGHT, WIDTH, atari
 from wrappers.episodic_lives import TRAJ_DONE
 
 __all__ = ["AtariEnv", "AtariTrajInfo", "minimal_actions"]
@@ -111,7 +111,7 @@ class AtariEnv:
         env = GymVectorEnv(
             f"gym-core.{_gymnasium_id(game)}",
             remotes,
-            actions=joystick(names),
+            actions=Joystick(names),
             max_episode_steps=horizon * frame_skip,
             **options,
         )
@@ -164,30 +164,11 @@ class AtariEnv:
         self.env.close()
 
 
-def minimal_actions(game: str) -> list[str]:
-    """Return the names of the joystick actions that `game` knows, NOOP first.
-
-    Raises:
-        ConfigError: there is no such game, or ale-py is not installed.
-    """
-    try:
-        ale_py = importlib.import_module("ale_py")
-    except ImportError:
-        raise ConfigError("Atari games need ale-py: pip install 'universe-client[atari]'") from None
-    games = ale_py.roms.get_all_rom_ids()
-    if game not in games:
-        raise ConfigError(f"there is no Atari game {game!r}; there are {', '.join(sorted(games))}")
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    console = ale_py.ALEInterface()
-    console.loadROM(ale_py.roms.get_rom_path(game))
-    return [action.name for action in console.getMinimalActionSet()]
-
-
 def _gymnasium_id(game: str) -> str:
     """Return the id without stickiness of its own; games that only -v5 has repeat one action in four."""
     name = "".join(map(str.capitalize, game.split("_")))
     exact = f"{name}NoFrameskip-v4"
-    gymnasium.register_envs(importlib.import_module("ale_py"))
+    gymnasium.register_envs(import_ale())
     return exact if exact in gymnasium.registry else f"ALE/{name}-v5"
 
 
