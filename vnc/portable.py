@@ -23,6 +23,7 @@ from vnc.encodings import RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
+from vnc.portable_reader import RectReader
 from vnc.session import NEXT_ADDRESS, Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
 _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
 _RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
 
+_Part = tuple[slice, slice]  # of the screen: rows and columns
+_PROBE = (slice(0, 1), slice(0, 1))
 _STREAM_LIMIT = 1 << 20
 _PIECE = 64 * 1024
 """Bytes of a message that is skipped are read in pieces of this size."""
@@ -82,27 +85,6 @@ async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, 
         raise unreachable(address, error) from error
 
 
-class _RectReader:
-    """Hands asyncvnc's decoder the rect header that was read ahead to be checked, then the stream."""
-
-    def __init__(self, reader: StreamReader) -> None:
-        self._reader = reader
-        self._header = b""
-        self._limit = 0
-
-    def start(self, header: bytes, limit: int) -> None:
-        """Begin a rect whose payload may come in pieces of at most `limit` bytes."""
-        self._header, self._limit = header, limit
-
-    async def readexactly(self, length: int) -> bytes:
-        if self._header:
-            head, self._header = self._header[:length], self._header[length:]
-            return head
-        if length > self._limit:
-            raise LimitExceeded(f"offset 4: {length} bytes announced, at most {self._limit} make sense")
-        return await self._reader.readexactly(length)
-
-
 class PortableSession:
     """A `vnc.session.Session` on asyncvnc; it lives on the event loop that opened it."""
 
@@ -130,7 +112,7 @@ class PortableSession:
         self._owner = Owner()
         self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
         self._front = np.zeros(self.shape, np.uint8)
-        self._rects = _RectReader(reader)
+        self._rects = RectReader(reader)
         self._expected = 0
         self._video = self._decoder(init)
         self._outstanding = 0  # requests that may yet be answered; an update answers one or more of them
@@ -139,6 +121,8 @@ class PortableSession:
         self._wanted = 0  # the newest refresh asked for
         self._started = 0  # the newest refresh whose request is on the wire
         self._start_time = 0.0
+        self._probed = False  # a pixel was asked for, and has not come alone
+        self._held: list[_Part] = []  # what came alone, until the rest of its frame comes
         self._untrusted = 0  # updates to come that may have been drawn before that refresh
         writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
         self._request_screen(incremental=False)
@@ -291,6 +275,7 @@ class PortableSession:
                 return (await self._reader.readexactly(1))[0]
         except TimeoutError:
             self._request(incremental=False, width=1, height=1)
+            self._probed = True
         try:
             async with asyncio.timeout(self._timeouts.probe_deadline):
                 return (await self._reader.readexactly(1))[0]
@@ -340,14 +325,24 @@ class PortableSession:
         count = int.from_bytes((await self._reader.readexactly(3))[1:], "big")
         rects = [await self._read_rect(number) for number in range(count)]
         self._outstanding = max(self._outstanding - 1, 0)
-        if rects:
-            self._show(rects)
+        if self._is_torn(rects):
+            self._held = rects
+            self._request_screen(incremental=False)
+        elif rects:
+            held, self._held = self._held, []
+            self._show(held + rects)
         if self.generation != self._started:
             self._settle_refresh()
         self._ask_again()
         self._on_change()
 
-    async def _read_rect(self, number: int) -> tuple[slice, slice]:
+    def _is_torn(self, rects: list[_Part]) -> bool:
+        """Whether this is the answer to a probe alone, and its pixel a part of a newer frame, which is to be sent."""
+        alone = self._probed and rects == [_PROBE]
+        self._probed = self._probed and not alone
+        return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
+
+    async def _read_rect(self, number: int) -> _Part:
         header = await self._reader.readexactly(_RECT.size)
         x, y, width, height, encoding = _RECT.unpack(header)
         what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
@@ -382,7 +377,7 @@ class PortableSession:
             raise ValueError("at least 1 bytes after the last pixel")
         return pixels
 
-    def _show(self, rects: list[tuple[slice, slice]]) -> None:
+    def _show(self, rects: list[_Part]) -> None:
         with self._lock:
             for rows, columns in rects:
                 self._front[rows, columns] = self._video.data[rows, columns, :3]

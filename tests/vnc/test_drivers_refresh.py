@@ -142,3 +142,30 @@ async def test_several_refreshes_at_once_are_one_in_the_end(opened):
         generations = [session.refresh() for _ in range(20)]
         assert generations == sorted(set(generations))
         await changes.until(lambda: session.generation >= generations[-1])
+
+
+async def test_an_answer_to_a_probe_is_no_part_of_a_frame(opened):
+    """The screen changes before the server reads the probe: one pixel comes first, of the next frame."""
+    asked, looked = asyncio.Event(), asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.update(raw(1))
+        while (await peer.request()).width != 1:
+            pass
+        peer.update(raw(2, 0, 0, 1, 1))
+        while (await peer.request()).incremental:
+            pass
+        asked.set()
+        await looked.wait()
+        peer.update(raw(2))
+        await peer.idle()
+
+    timeouts = Timeouts(probe_interval=0.1, probe_deadline=10.0)
+    async with opened.to(talk, timeouts) as (session, changes):
+        await changes.until(asked.is_set)
+        assert session.frames == 1
+        assert (taken(session) == 1).all(), "a part of the next frame is shown"
+        looked.set()
+        await changes.until(lambda: session.frames == 2)
+        assert (taken(session) == 2).all()

@@ -8,10 +8,13 @@
 use std::collections::VecDeque;
 
 use crate::buffer::Buffer;
+use pixels::Rgb;
+
 use crate::client;
 use crate::decoders::Registry;
 use crate::encodings::default_encodings;
 use crate::error::Error;
+use crate::event::Event;
 use crate::flow::Flow;
 use crate::framebuffer::Framebuffer;
 
@@ -19,7 +22,7 @@ use crate::handshake::{Credentials, Handshake, ServerInit, Step};
 use crate::limits::Limits;
 use crate::messages::{begin_update, colour_map, cut_text, fence};
 use crate::shown::Shown;
-use crate::update::{Cursor, Drawn, Totals, Update};
+use crate::update::{Drawn, Update};
 use crate::wire::Bytes;
 
 /// What a connection is to do.
@@ -41,26 +44,6 @@ impl Default for Config {
             limits: Limits::default(),
         }
     }
-}
-
-/// What has happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// TLS is to begin on the bytes of both directions; see `Connection::secured`.
-    StartTls {
-        /// Whether the server shows a certificate in it.
-        certificate: bool,
-    },
-    /// The handshake is over.
-    Ready(ServerInit),
-    /// There is a new whole frame.
-    Frame(Totals),
-    /// The frame has another size; a `Frame` follows.
-    Resized(u16, u16),
-    /// The cursor has another shape.
-    Cursor(Cursor),
-    /// The terminal bell.
-    Bell,
 }
 
 enum State {
@@ -234,6 +217,7 @@ impl Connection {
 
     /// Ask for one pixel, as a sign of life.
     pub fn probe(&mut self) {
+        self.shown.probe();
         self.flow.probe(&mut self.out);
     }
 
@@ -373,6 +357,7 @@ impl Connection {
             update.split_rows(input, &mut self.decoders)?;
         }
         self.shown.begin(&update, &self.screen);
+        let origin = self.screen.origin();
         let (events, frame) = (&mut self.events, self.shown.frames() + 1);
         update.draw(input, &mut self.screen, &mut self.decoders, frame, |drawn| {
             if let Drawn::Cursor(cursor) = drawn {
@@ -382,19 +367,21 @@ impl Connection {
         self.shown.drawn();
         self.buffer.consume(update.drop_drawn());
         if complete {
-            self.finish(&update);
+            self.finish(&update, origin);
         } else {
             self.state = State::Update(update);
         }
         Ok(complete)
     }
 
-    fn finish(&mut self, update: &Update) {
+    fn finish(&mut self, update: &Update, origin: Rgb) {
         if update.resized {
             self.flow.resized(self.screen.whole(), &mut self.out);
         }
         // Before the refresh that it may complete.
-        self.shown.finish(update, &mut self.screen, &mut self.events);
+        if self.shown.finish(update, origin, &mut self.screen, &mut self.events) {
+            self.flow.again(self.screen.whole(), &mut self.out);
+        }
         self.flow.updated(&mut self.screen, &mut self.out);
     }
 }

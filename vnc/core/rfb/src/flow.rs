@@ -70,6 +70,11 @@ impl Flow {
         self.request(false, Rect::new(0, 0, 1, 1), out);
     }
 
+    /// All pixels, whether they have changed or not.
+    pub fn again(&mut self, screen: Rect, out: &mut Vec<u8>) {
+        self.request(false, screen, out);
+    }
+
     fn begin(&mut self, screen: &mut Framebuffer, out: &mut Vec<u8>) {
         let barrier = if self.fences {
             let flags = client::FENCE_REQUEST | client::FENCE_BLOCK_BEFORE;

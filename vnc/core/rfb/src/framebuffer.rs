@@ -65,6 +65,18 @@ impl Framebuffer {
         &self.pixels
     }
 
+    /// The pixel at (0, 0), black where there is none.
+    pub(crate) fn origin(&self) -> Rgb {
+        self.pixels.first_chunk().copied().unwrap_or_default()
+    }
+
+    /// Put another pixel at (0, 0).
+    pub(crate) fn set_origin(&mut self, colour: Rgb) {
+        if let Some(origin) = self.pixels.first_chunk_mut() {
+            *origin = colour;
+        }
+    }
+
     /// Start drawing frame number `frame`.
     pub(crate) const fn begin(&mut self, frame: u64) {
         self.frame = frame;
@@ -74,7 +86,7 @@ impl Framebuffer {
     pub(crate) fn resize(&mut self, width: u16, height: u16) {
         let waiting = self.coverage.is_some();
         *self = Self::new(width, height, self.frame);
-        self.filled = Some(Coverage::new(width, height));
+        self.expect_fill();
         if waiting {
             self.expect_all();
         }
@@ -95,7 +107,12 @@ impl Framebuffer {
         self.coverage.take_if(|coverage| coverage.complete()).is_some()
     }
 
-    /// Whether every pixel has been drawn since the size changed.
+    /// There is no frame until every pixel has been drawn.
+    pub(crate) fn expect_fill(&mut self) {
+        self.filled = Some(Coverage::new(self.width, self.height));
+    }
+
+    /// Whether every pixel has been drawn since `expect_fill`.
     pub(crate) fn is_filled(&mut self) -> bool {
         self.filled.take_if(|filled| filled.complete());
         self.filled.is_none()

@@ -2,18 +2,22 @@
 
 use std::collections::VecDeque;
 
-use crate::connection::Event;
+use pixels::Rgb;
+
+use crate::event::Event;
 use crate::framebuffer::Framebuffer;
 use crate::update::{Totals, Update};
 
 #[derive(Default)]
 pub(crate) struct Shown {
     frames: u64,
-    /// The newest whole frame, while the screen is not one: a part of a huge update is on it, or it has another size
-    /// and not all of its pixels have come.
+    /// The newest whole frame, while the screen is not one: a part of a huge update or the answer to a probe is on it,
+    /// or it has another size, and not all of its pixels have come.
     kept: Option<Framebuffer>,
     /// A decoder failed while it drew.
     broken: bool,
+    /// A probe's pixel has not come alone yet.
+    probed: bool,
     /// What was drawn, and whether the size changed, since the newest frame.
     drawn: Totals,
     resized: bool,
@@ -50,13 +54,50 @@ impl Shown {
         }
     }
 
+    /// A pixel, that at the origin, is asked for as a sign of life.
+    pub const fn probe(&mut self) {
+        self.probed = true;
+    }
+
     /// No decoder failed.
     pub const fn drawn(&mut self) {
         self.broken = false;
     }
 
     /// The last rect of an update is drawn: there is a new frame if it changed anything, and all pixels are there.
-    pub fn finish(&mut self, update: &Update, screen: &mut Framebuffer, events: &mut VecDeque<Event>) {
+    ///
+    /// The pixel at the origin was `before`. If it came alone, for a probe, and has changed, it is a part of a newer
+    /// frame: true, all of that is to be asked for.
+    pub fn finish(
+        &mut self,
+        update: &Update,
+        before: Rgb,
+        screen: &mut Framebuffer,
+        events: &mut VecDeque<Event>,
+    ) -> bool {
+        let torn = self.is_torn(update, before, screen);
+        if torn {
+            screen.expect_fill();
+        }
+        self.publish(update, screen, events);
+        torn
+    }
+
+    fn is_torn(&mut self, update: &Update, before: Rgb, screen: &Framebuffer) -> bool {
+        if !self.probed || update.totals.pixels != 1 || update.resized {
+            return false;
+        }
+        self.probed = false;
+        let torn = screen.origin() != before;
+        if torn && self.kept.is_none() {
+            let mut kept = screen.clone();
+            kept.set_origin(before);
+            self.kept = Some(kept);
+        }
+        torn
+    }
+
+    fn publish(&mut self, update: &Update, screen: &mut Framebuffer, events: &mut VecDeque<Event>) {
         self.drawn += update.totals;
         self.resized |= update.resized;
         if !screen.is_filled() {
