@@ -37,7 +37,7 @@ def build(names: Sequence[str], source: Path | None) -> int:
     checkout = _checkout(source)
     images = _wanted(names, checkout)
     arguments = build_arguments() | {"BASE": IMAGES[0].reference}
-    with closing(Engine()) as engine, _progress(Console()) as progress:
+    with closing(Engine()) as engine, _progress(Console(markup=False)) as progress:
         for image in images:
             _build(engine, image, checkout, arguments, progress)
     return 0

@@ -66,13 +66,13 @@ def _announce(served: Serving, ports: Ports, password: str, files: tuple[Path, P
     page = base_url(rewarder)
     address = f"{scheme}://{remote}?{pinned}password_file={text}"
     shown = "::".join(str(remote.vnc).rsplit(":", 1))
-    Console(soft_wrap=True, highlight=False).print(
-        f"[bold]{served.env_id}[/] runs; Ctrl-C ends it.\n"
+    Console(soft_wrap=True, highlight=False, markup=False).print(
+        f"{served.env_id} runs; Ctrl-C ends it.\n"
         f"  an agent     universe-client run --remotes '{address}'\n"
         f"  a viewer     vncviewer {trusting}-PasswordFile {viewer} {shown}\n"
         f"  a browser    {page}{viewer_path(ports.tokens.watch, acting=False)}\n"
-        f"               {page}{viewer_path(ports.tokens.act, acting=True)} [dim]has keyboard and mouse[/]\n"
+        f"               {page}{viewer_path(ports.tokens.act, acting=True)} has keyboard and mouse\n"
         f"  its health   {page}/healthz\n"
-        f"  its password [dim]in {text}; a viewer that asks for it gets the first "
-        f"{_VNC_PASSWORD_LENGTH} characters:[/] {password[:_VNC_PASSWORD_LENGTH]}"
+        f"  its password in {text}; a viewer that asks for it gets the first "
+        f"{_VNC_PASSWORD_LENGTH} characters: {password[:_VNC_PASSWORD_LENGTH]}"
     )

@@ -63,8 +63,8 @@ def view(command: ViewCommand) -> int:
     if not command.print_only:
         if webbrowser.open(_redirect(url).as_uri()):
             return 0
-        Console(stderr=True).print("no browser can be started here: open this page in one")
-    Console(soft_wrap=True, highlight=False).print(url, markup=False)
+        Console(stderr=True, markup=False).print("no browser can be started here: open this page in one")
+    Console(soft_wrap=True, highlight=False, markup=False).print(url)
     return 0
 
 
