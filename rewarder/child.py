@@ -1,51 +1,50 @@
-"""A program in a process group of its own: its output line by line, its end, and the end of all its children."""
+"""A program of a task in a process group of its own: its output line by line, its end, and that of its children."""
 
 from __future__ import annotations
 
 import os
 import select
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+
+from rewarder.task_user import task_user
 
 MAX_LINE = 64 * 1024
 """Bytes taken from a pipe at once, and of an unfinished line; a longer line comes in pieces."""
 
 
 class Child:
-    """A running program. Nothing but `wait` waits for it; `freeze` and `kill` wait for the kernel.
+    """A running program, under `task_user()`. Nothing but `wait` waits for it; `freeze` and `kill` wait for the kernel.
 
     Raises:
         OSError: it cannot be executed.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
-        assert self._process.stdout is not None and self._process.stderr is not None
-        self.pid = self._process.pid
+        (out, its_out), (err, its_err) = os.pipe(), os.pipe()
+        try:
+            self._process = task_user().start(command, environment, (its_out, its_err))
+        except BaseException:
+            os.close(out)
+            os.close(err)
+            raise
+        finally:
+            os.close(its_out)
+            os.close(its_err)
+        self.pid, self._ended = self._process.pid, self._process.pidfd
         self.began = time.monotonic()
-        self.stdout = LineReader(self._process.stdout.fileno())
-        self.stderr = LineReader(self._process.stderr.fileno())
-        self._ended = os.pidfd_open(self.pid)
+        self.stdout, self.stderr = LineReader(out), LineReader(err)
 
     def files(self) -> list[int]:
         """Return what to `select` for reading: the outputs, and the end."""
         return [self._ended, *(reader.file for reader in (self.stdout, self.stderr) if reader.open)]
 
     def ended(self) -> bool:
-        """Whether the program has ended; its number stays its own until `kill`."""
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        """Whether the program has ended; the number of its group stays its own until `kill`."""
+        return bool(select.select([self._ended], [], [], 0)[0])
 
     def wait(self, seconds: float) -> None:
         """Wait until the program has ended, at most so long."""
@@ -54,31 +53,34 @@ class Child:
     def freeze(self) -> None:
         """Stop the program and its group, and wait until it stands still or has ended."""
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGSTOP)
+            task_user().signal(-self.pid, signal.SIGSTOP)
         # Not `waitid`: a shell whose vforked child was stopped stands still, but is not reported as stopped.
         while self._state() in "RS":
             os.sched_yield()
 
     def _state(self) -> str:
         """Return the letter of proc(5): R running, S sleeping, T stopped, Z ended, D waiting in the kernel."""
-        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        try:
+            return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:  # somebody else's child, which has been waited for
+            return "Z"
 
     def resume(self) -> None:
         """Let the program and its group go on."""
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGCONT)
+            task_user().signal(-self.pid, signal.SIGCONT)
 
     def kill_group(self) -> None:
         """Kill the program and every process it left in its group."""
         with suppress(ProcessLookupError):
-            os.killpg(self.pid, signal.SIGKILL)
+            task_user().signal(-self.pid, signal.SIGKILL)
 
     def kill(self) -> int:
         """As `kill_group`, and forget it; return the exit status, -9 if it had to be killed."""
         self.kill_group()
-        with self._process:
-            status = self._process.wait()
-        os.close(self._ended)
+        status = self._process.reap()
+        for file in (self._ended, self.stdout.file, self.stderr.file):
+            os.close(file)
         return status
 
 

@@ -18,6 +18,7 @@ _CREATE_WINDOW, _CHANGE_ATTRIBUTES, _DESTROY_WINDOW, _MAP_WINDOW, _CONFIGURE_WIN
 _GET_GEOMETRY, _INTERN_ATOM, _GET_PROPERTY, _QUERY_POINTER, _TRANSLATE, _WARP = 14, 16, 20, 38, 40, 41
 _CHANGE_PROPERTY, _CLEAR_AREA, _KILL_CLIENT = 18, 61, 113
 _ERROR, _REPLY, _BUTTON_PRESS, _GENERIC_EVENT = 0, 1, 4, 35
+_SENT = 0x80  # marks an event that a client made
 _BACK_PIXEL, _OVERRIDE_REDIRECT, _EVENT_MASK = 1 << 1, 1 << 9, 1 << 11
 _BUTTONS_MASK = 1 << 2
 _STACK_MODE, _BELOW = 1 << 6, 1
@@ -68,8 +69,8 @@ class WindowClient(XClient):
 
     def windows(self) -> list[Window]:
         """Return the windows of programs, the oldest first, as the window manager lists them."""
-        data = self._property(self.root, "_NET_CLIENT_LIST") or b""
-        found = map(self._window, struct.unpack(f"<{len(data) // 4}I", data))
+        data = self._property(self.root, "_NET_CLIENT_LIST") or b""  # any program may have written it
+        found = map(self._window, struct.unpack_from(f"<{len(data) // 4}I", data))
         return [window for window in found if window is not None]
 
     def managed(self) -> bool:
@@ -195,13 +196,13 @@ class WindowClient(XClient):
         data, position = self._input, 0
         while len(data) - position >= _MESSAGE_BYTES:
             code, sequence, length = struct.unpack_from("<BxHI", data, position)
-            code &= 0x7F  # the high bit marks events made by clients
-            size = _MESSAGE_BYTES + (4 * length if code in (_REPLY, _GENERIC_EVENT) else 0)
+            kind = code & ~_SENT
+            size = _MESSAGE_BYTES + (4 * length if kind in (_REPLY, _GENERIC_EVENT) else 0)
             if len(data) - position < size:
                 break
             if code in (_REPLY, _ERROR):
                 self._answers[sequence] = data[position : position + size] if code == _REPLY else None
-            elif code == _BUTTON_PRESS:
+            elif code == _BUTTON_PRESS:  # a real one: what a client makes up has `_SENT`
                 self._presses.append(struct.unpack_from("<12xI", data, position)[0])
             position += size
         self._input = data[position:]

@@ -19,6 +19,7 @@ from typing import Self
 
 from rewarder.guard import Guard
 from rewarder.reach import check_reach
+from rewarder.task_user import task_user
 from rewarder.x11 import COOKIE, XClient
 from rewarder.x11_windows import WindowClient
 from vnc.tls import Identity
@@ -43,6 +44,7 @@ _OPTIONS = (
     "-SendCutText=0",
     "-AcceptCutText=0",
     "-RawKeyboard=1",
+    "-AllowOverride=desktop",  # what programs on the display may set through Xvnc's own extension: the title
 )
 
 
@@ -114,6 +116,8 @@ class XDisplay:
         self.guard = Guard(self._directory)
         with ExitStack() as stack:
             stack.callback(self.guard.close)
+            self._shared = task_user().readable(self._directory)
+            stack.callback(shutil.rmtree, self._shared, ignore_errors=True)
             self._start(stack)
             self._open = stack.pop_all()
         return self
@@ -158,7 +162,7 @@ class XDisplay:
 
     @property
     def _authority(self) -> Path:
-        return self._directory / "authority"
+        return self._shared / "authority"
 
     @property
     def _socket(self) -> str:
@@ -171,6 +175,7 @@ class XDisplay:
     def _start(self, stack: ExitStack) -> None:
         self._cookie = secrets.token_bytes(16)
         _write_private(self._authority, _authority_entry(self._cookie))
+        task_user().publish(self._authority)
         deadline = time.monotonic() + START_TIMEOUT
         with _reserved(self._host, self._vnc_port) as self.port:
             reading, writing = os.pipe()

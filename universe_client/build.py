@@ -17,7 +17,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from universe_client.errors import ConfigError
-from universe_client.remotes.engine import Engine, EngineError
+from universe_client.remotes.daemon import EngineError
+from universe_client.remotes.engine import Engine
 from universe_client.remotes.images import IMAGES, Image, image_named
 
 LOG_LINES = 20

@@ -23,7 +23,7 @@ from universe_client.doctor import doctor
 from universe_client.errors import ConfigError
 from universe_client.interrupts import interruptible
 from universe_client.record import DEFAULT_ENCODINGS, RecordCommand, record_command, replay_command
-from universe_client.remotes.engine import EngineError
+from universe_client.remotes.daemon import EngineError
 from universe_client.remotes.images import IMAGES
 from universe_client.run import Until, run
 from universe_client.serve import serve
@@ -257,7 +257,9 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "address", metavar="ADDRESS", help="vnc://host:port+port?password_file=FILE, or vncs://"
+        "address",
+        metavar="REMOTE",
+        help="vnc://host:port+port?password_file=FILE, vncs://, or the name of a container, as ps shows it",
     )
     parser.add_argument("--act", action="store_true", help="let your keys and clicks through")
     parser.add_argument("--native", action="store_true", help="with TigerVNC's vncviewer")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
@@ -10,10 +12,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rewarder.client import RewarderAddress
+from universe_client.errors import ConfigError
 from universe_client.remotes.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine
 from universe_client.remotes.owner import SESSION, Owner
+from universe_client.remotes.provider import RemoteAddress
 from universe_client.remotes.removal import reap, take_down
+from vnc.session import VNCAddress
+from vnc.tls import TLS
+from vnc.vncauth import PASSWORD_BYTES
 
+_END = "-----END CERTIFICATE-----"
 _PIPE_WIDTH = 240  # whoever reads a pipe wants whole names
 _Work = Callable[[Engine, Console], int]
 _Labels = Mapping[str, str]
@@ -32,6 +41,32 @@ def down(sessions: Sequence[str]) -> int:
 def reap_command() -> int:
     """Remove those of our containers whose agent is dead; return the exit status."""
     return _with_engine(_reap)
+
+
+def address_of(name: str) -> RemoteAddress:
+    """Return where a container of ours is reached, with its password; whoever may use the daemon may know it.
+
+    Raises:
+        ConfigError: there is no such container, or it does not run.
+        EngineError: there is no daemon, or the container is none of ours.
+    """
+    with closing(Engine()) as engine:
+        container = engine.inspect(name)
+        if container is None:
+            raise ConfigError(f"there is no container {name!r}; universe-client ps lists ours")
+        if not container.is_running or not container.ports.keys() >= {VNC_PORT, REWARDER_PORT}:
+            raise ConfigError(f"container {container.name} is {container.state}, its ports cannot be reached")
+        access = engine.access(name)
+    tls = None if access.certificate is None else TLS(fingerprint=_fingerprint(access.certificate))
+    vnc_password = access.password and access.password[:PASSWORD_BYTES]
+    return RemoteAddress(
+        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password, tls=tls),
+        RewarderAddress(HOST, container.ports[REWARDER_PORT], access.password, tls=tls),
+    )
+
+
+def _fingerprint(certificate: str) -> bytes:
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.partition(_END)[0] + _END)).digest()
 
 
 def _with_engine(work: _Work) -> int:

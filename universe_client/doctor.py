@@ -18,7 +18,8 @@ from rich.text import Text
 import universe_client
 from universe_client.config import Config
 from universe_client.errors import ConfigError, UniverseError
-from universe_client.remotes.engine import Engine, EngineError
+from universe_client.remotes.daemon import EngineError
+from universe_client.remotes.engine import Engine
 from universe_client.remotes.images import IMAGES
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import choose

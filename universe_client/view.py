@@ -22,6 +22,7 @@ from rewarder.auth import authorization
 from rewarder.client import RewarderAddress
 from rewarder.trust import IN_TLS
 from rewarder.viewer import viewer_path
+from universe_client.containers import address_of
 from universe_client.errors import ConfigError
 from universe_client.remotes.address import parse
 from universe_client.remotes.provider import RemoteAddress
@@ -47,6 +48,7 @@ class ViewCommand:
     """Which remote is to be seen, and how."""
 
     address: str
+    """A `vnc://` or `vncs://` address, or the name of a container."""
     acting: bool
     native: bool
     print_only: bool
@@ -54,7 +56,7 @@ class ViewCommand:
 
 def view(command: ViewCommand) -> int:
     """Show the remote; return the exit status."""
-    remotes = parse(command.address)
+    remotes = parse(command.address) if "://" in command.address else [address_of(command.address)]
     if len(remotes) > 1:
         raise ConfigError(f"{len(remotes)} remotes are named, one can be viewed at a time")
     if command.native:

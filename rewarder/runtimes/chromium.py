@@ -6,7 +6,6 @@ import logging
 import os
 import select
 import shutil
-import tempfile
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ import msgspec
 from rewarder.child import Child
 from rewarder.guard import Guard
 from rewarder.runtimes.devtools import CallFailed, DevTools, DevToolsError, Event
+from rewarder.task_user import task_user
 from rewarder.xdisplay import XDisplay
 
 START_TIMEOUT = 20.0
@@ -178,9 +178,10 @@ class Chromium:
         raise self._gone("chromium did not start")
 
     def _spawn(self, stack: ExitStack, more: list[str]) -> Child:
-        profile = Path(tempfile.mkdtemp(prefix="universe-client-chromium-"))
+        profile = task_user().directory("universe-client-chromium-")
         guard = Guard(profile)
         stack.callback(guard.close)
+        stack.callback(task_user().remove, profile)
         self._display.check()
         # one more than the screen: Chromium makes a window of exactly its size one pixel smaller
         size = f"--window-size={self._display.width + 1},{self._display.height + 1}"

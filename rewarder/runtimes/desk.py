@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import os
 import select
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
@@ -15,6 +13,7 @@ from signal import SIGKILL
 
 from rewarder.child import Child
 from rewarder.guard import Guard
+from rewarder.task_user import task_user
 from rewarder.x11_windows import Pointer, Window, WindowClient
 from rewarder.xdisplay import XDisplay
 
@@ -67,7 +66,7 @@ class Desk:
             DeskFailed: the window manager does not start.
         """
         with ExitStack() as stack:
-            self._directory = Path(tempfile.mkdtemp(prefix="universe-client-desk-"))
+            self._directory = task_user().directory("universe-client-desk-", writable=False)
             self._guard = Guard(self._directory)
             stack.callback(self._guard.close)
             self._client: WindowClient = self._display.window_client()
@@ -91,7 +90,7 @@ class Desk:
         self._end_episode()
         self._manage()
         self._await_empty()
-        self.home = Path(tempfile.mkdtemp(prefix="home-", dir=self._directory))
+        self.home = task_user().directory("home-", self._directory)
         self._client.warp(self.width // 2, self.height // 2)
         self._client.pressed()
 
@@ -148,7 +147,7 @@ class Desk:
     def commands(self) -> list[list[str]]:
         """Return the command line of each process of this episode."""
         found = []
-        for pid in _marked(self._mark):
+        for pid in self._strays():
             with suppress(OSError):  # it has just ended
                 found.append(Path(f"/proc/{pid}/cmdline").read_text("utf-8", "replace").split("\0")[:-1])
         return found
@@ -223,18 +222,19 @@ class Desk:
         for square in list(self._squares):
             self.remove_square(square)
         if hasattr(self, "home"):
-            shutil.rmtree(self.home, ignore_errors=True)
+            task_user().remove(self.home)
 
     def _sweep(self) -> None:
         """End what left its process group, such as a shell in its terminal, and what that started."""
         deadline = time.monotonic() + SWEEP_TIMEOUT
-        while strays := _marked(self._mark):
+        while strays := self._strays():
             if time.monotonic() > deadline:
-                log.warning("! %d processes are left of the last episode", len(strays))
+                log.warning("! %d processes of the last episode do not end", len(strays))
+                task_user().end_all()  # at once, the window manager too
                 return
             for pid in strays:
                 with suppress(ProcessLookupError):
-                    os.kill(pid, SIGKILL)
+                    task_user().signal(pid, SIGKILL)
             select.select([], [], [], LOOK_AGAIN)  # the kernel needs a moment to end them
 
     def _end_all(self) -> None:
@@ -242,9 +242,10 @@ class Desk:
             self._end_episode()
         self._end_manager()
 
-    @property
-    def _mark(self) -> str:
-        return f"{_MARK}={self._directory}"
+    def _strays(self) -> list[int]:
+        """Return the processes of this episode, however they have detached themselves."""
+        manager = [] if self._manager is None else [self._manager.pid]
+        return task_user().processes(f"{_MARK}={self._directory}", manager)
 
     def _environment(self, home: Path) -> dict[str, str]:
         own = {"HOME": str(home), "PATH": _PATH, "LANG": "C.UTF-8", "PS1": r"\W \$ ", "HISTFILE": ""}
@@ -255,14 +256,3 @@ class Desk:
 def missing_programs() -> list[str]:
     """Return the Debian packages that have to be installed first."""
     return sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})
-
-
-def _marked(mark: str) -> list[int]:
-    """Return the processes that inherited `mark` in their environment; zombies have none."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        # Somebody else's process, or one that has just ended.
-        with suppress(OSError):
-            if mark.encode() in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return found

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.docker.conftest import command, left_behind, of_session
 from tests.support.agent import steps, until, wait_until
+from tests.support.containers import command, left_behind, of_session
 from universe_client.link import State
 from universe_client.remotes import docker
 from universe_client.remotes.engine import Engine
@@ -66,7 +66,7 @@ def test_down_in_the_middle_of_a_start(open_env, daemon, engine, phase):
     assert left_behind(daemon) == []
 
 
-@pytest.mark.parametrize("call", ["create", "give_secret", "start", "output", "inspect"])
+@pytest.mark.parametrize("call", ["create", "start", "output", "inspect"])
 def test_down_between_any_two_steps_of_a_start(open_env, daemon, engine, monkeypatch, call):
     """The daemon is asked to take the session down right before the start's `call`."""
     ends = []

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rewarder.runtimes.desktop_tasks.task import COLOURS
-from tests.docker.conftest import shell
 from tests.support.agent import running, until
+from tests.support.containers import shell
 from tests.support.tasks import button, instruction, middle, result
 from universe_client import click, drag, type_text
 from wrappers import Throttle

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.docker.conftest import shell
 from tests.support import viewers
 from tests.support.agent import one_step, until_running, wait_until
+from tests.support.containers import PLAYER, shell
 from tests.support.headless import page
 from tests.support.tasks import instruction
 from tests.support.viewer_page import CONNECTED, looks_like, next_picture, type_folder
@@ -106,7 +106,7 @@ def test_what_is_typed_into_a_watching_page_reaches_nothing(open_env, containers
     type_folder(browser, acting, "r")
 
     def folders():
-        return shell(container, "find /tmp -type d -name '[pqr]'")[1].split()
+        return shell(container, "find /tmp -type d -name '[pqr]'", PLAYER)[1].split()
 
     wait_until(folders, 20, "the folder of who may act")
     assert [Path(folder).name for folder in folders()] == ["r"]

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from universe_client.errors import ConfigError
-from universe_client.remotes.engine import Engine, EngineMissing
+from universe_client.remotes.daemon import EngineMissing
+from universe_client.remotes.engine import Engine
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -87,15 +88,39 @@ def test_without_the_sdk_the_error_names_the_extra_even_where_our_docker_folder_
     )
 
 
-def test_our_seccomp_profile_refuses_by_default_and_allows_chromiums_sandbox():
-    profile = json.loads((REPOSITORY / "docker" / "seccomp.json").read_text())
-    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
-    allowed = {
+def profile(name):
+    return json.loads((REPOSITORY / "docker" / name).read_text())
+
+
+def always_allowed(rules):
+    return {
         name
-        for rule in profile["syscalls"]
+        for rule in rules["syscalls"]
         for name in rule["names"]
         if rule["action"] == "SCMP_ACT_ALLOW" and "args" not in rule
     }
-    assert {"clone", "unshare", "chroot", "execve", "futex"} <= allowed
+
+
+def test_our_seccomp_profile_refuses_what_no_remote_needs():
+    rules = profile("seccomp.json")
+    allowed = always_allowed(rules)
+    assert rules["defaultAction"] == "SCMP_ACT_ERRNO"
+    assert {"execve", "futex", "setresuid"} <= allowed
     assert not allowed & {"mount", "umount2", "setns", "ptrace", "bpf", "keyctl", "init_module", "reboot"}
     assert not allowed & {"perf_event_open", "userfaultfd", "io_uring_setup", "pivot_root", "kexec_load"}
+    assert not allowed & {"clone", "unshare", "chroot", "socket", "process_vm_writev", "pidfd_getfd"}
+    (clone,) = (rule for rule in rules["syscalls"] if rule["names"] == ["clone"])
+    namespaces = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: sched.h
+    assert clone["args"] == [{"index": 0, "value": namespaces, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}]
+    families = [rule["args"][0]["value"] for rule in rules["syscalls"] if rule["names"] == ["socket"]]
+    assert families == [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK]
+
+
+def test_the_browsers_profile_has_namespaces_for_chromiums_sandbox_and_nothing_else_beside():
+    plain, browsers = profile("seccomp.json"), profile("seccomp-browser.json")
+    assert always_allowed(browsers) - always_allowed(plain) == {"clone", "unshare", "chroot"}
+    both = [
+        [rule for rule in rules["syscalls"] if "clone" not in rule["names"]] for rules in (plain, browsers)
+    ]
+    assert both[0] == both[1]
+    assert {**plain, "syscalls": None} == {**browsers, "syscalls": None}

@@ -5,61 +5,33 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import ClassVar
 
-import msgspec
-
-from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
+from universe_client.remotes.answering import answers
 from universe_client.remotes.background import blocking
-from universe_client.remotes.engine import (
-    HOST,
-    REWARDER_PORT,
-    VNC_PORT,
-    Container,
-    Engine,
-    EngineError,
-    EngineMissing,
-    ImageMissing,
-    Plan,
-    check_sdk,
-)
+from universe_client.remotes.daemon import EngineError, EngineMissing
+from universe_client.remotes.engine import Engine, ImageMissing, Plan, check_sdk
 from universe_client.remotes.images import IMAGES, Image, image_for
+from universe_client.remotes.one_container import OneContainer, Phase, how_it_ended
 from universe_client.remotes.owner import SESSION, Owner
 from universe_client.remotes.provider import RemoteAddress
-from universe_client.remotes.removal import reap, session_lives
-from vnc.session import VNCAddress
+from universe_client.remotes.removal import reap
 
 logger = logging.getLogger(__name__)
 
-LOG_LINES = 20
 IDLE_TIMEOUT = 600
 """Seconds without an agent after which a container ends by itself."""
 _CANNOT_BE_STARTED = 2  # the exit status with which a remote says that it was asked for what it cannot do
-_KILLED = 137  # 128 and SIGKILL
 _STOP_TIMEOUT = 10.0
+HEALTH_PERIOD = 5.0
+"""Seconds between two looks at the health that the daemon knows of."""
+_UNHEALTHY = "its health check fails"
 _PATIENCE = 0.9
 """The share of `start_timeout` after which a start has failed: the rest is for saying why."""
-
-
-class Phase(StrEnum):
-    """What a container that comes up is waiting for."""
-
-    DAEMON = "daemon"
-    START = "start"
-    REWARDER = "rewarder"
-
-
-class _Ready(msgspec.Struct):
-    """The line a remote prints when both its ports are open."""
-
-    vnc_port: int
-    rewarder_port: int
 
 
 @dataclass(slots=True)
@@ -73,6 +45,8 @@ class DockerProvider:
         image: what to run, and within which limits; None takes the image of ours that plays `env_id`.
         reference: the name and tag of another image that serves remotes as ours do; its limits are the base image's.
         arguments: more command-line arguments for the remote (`python -m rewarder serve --help`).
+        network: the name of a Docker network of yours that the containers join, and may use as they like. None gives
+            them one that leads nowhere.
         session: what names our containers and tells them from those of others.
     """
 
@@ -82,10 +56,12 @@ class DockerProvider:
     image: Image | None = None
     reference: str | None = None
     arguments: Sequence[str] = ()
+    network: str | None = None
     session: str = field(default_factory=lambda: secrets.token_hex(4), init=False)
-    _runs: dict[int, _Run] = field(default_factory=dict, init=False, repr=False)
+    _runs: dict[int, OneContainer] = field(default_factory=dict, init=False, repr=False)
     _removals: set[asyncio.Task[None]] = field(default_factory=set, init=False, repr=False)
     _opening: asyncio.Task[Engine] | None = field(default=None, init=False, repr=False)
+    _watching: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
     _closed: bool = field(default=False, init=False, repr=False)
     _home: Home = field(default_factory=Home, init=False, repr=False)
     name: ClassVar[str] = "docker"
@@ -102,7 +78,7 @@ class DockerProvider:
         return run.phase if run is not None else Phase.DAEMON
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return the address of the container, of a new one if there is none or it has ended.
+        """Return the address of the container, of a new one if there is none, it has ended or does not answer.
 
         Raises:
             ProviderError: it could not be started.
@@ -115,22 +91,29 @@ class DockerProvider:
         await self.discard(index)
         return await self._start(index)
 
-    async def _lives(self, index: int, run: _Run) -> bool:
+    async def _lives(self, index: int, run: OneContainer) -> bool:
+        assert run.address is not None
         try:
             container = await blocking(run.inspect)
-            if container is not None and container.is_running:
+            if container is None or not container.is_running:
+                what = how_it_ended(container)
+            elif container.is_unhealthy:
+                what = _UNHEALTHY
+            elif await answers(run.address):
                 return True
+            else:
+                what = "it runs and does not answer"
             words = await blocking(run.last_words) if container is not None else []
         except EngineError as error:
             raise self._failure(index, run, str(error), []) from error
-        logger.warning("! %s", self._failure(index, run, _end(container), words))
+        logger.warning("! %s", self._failure(index, run, what, words))
         return False
 
     async def _start(self, index: int) -> RemoteAddress:
         engine = await self._engine(index)
         if self._closed:
             raise ProviderError("the provider is closed", remote=self._label(index), stage="start")
-        run = self._runs[index] = _Run(engine, self._plan(index))
+        run = self._runs[index] = OneContainer(engine, self._plan(index))
         run.task = asyncio.create_task(blocking(run.start), name=f"container {run.plan.name}")
         try:
             async with asyncio.timeout(_PATIENCE * self.start_timeout):
@@ -151,7 +134,8 @@ class DockerProvider:
             command=[self.env_id, "--idle-timeout", str(IDLE_TIMEOUT), *self.arguments],
             labels=self._labels,
             limits=self.image,
-            network=self._network,
+            network=self.network or self._network,
+            is_open=self.network is not None,
         )
 
     @property
@@ -173,13 +157,16 @@ class DockerProvider:
             self._opening = asyncio.create_task(blocking(self._open), name="docker daemon")
         opening = self._opening
         try:
-            return await asyncio.shield(opening)
+            engine = await asyncio.shield(opening)
         except (EngineError, ConfigError) as error:
             if self._opening is opening:
                 self._opening = None
             failure = ProviderError(str(error), remote=self._label(index), stage="start")
             failure.permanent = isinstance(error, (EngineMissing, ConfigError)) and not self._runs
             raise failure from error
+        if self._watching is None and not self._closed:
+            self._watching = asyncio.create_task(self._watch(engine), name="health of containers")
+        return engine
 
     def _open(self) -> Engine:
         engine = Engine()
@@ -188,16 +175,32 @@ class DockerProvider:
         engine.create_network(self._network, self._labels)
         return engine
 
+    async def _watch(self, engine: Engine) -> None:
+        """Remove containers that the daemon calls unhealthy: their links notice, and acquire others."""
+        while True:
+            await asyncio.sleep(HEALTH_PERIOD)
+            try:
+                found = await blocking(lambda: engine.unhealthy(self.session))
+            except EngineError as error:
+                logger.debug("! health of containers: %s", error)
+                continue
+            for index, run in list(self._runs.items()):
+                if run.address is not None and run.identity in found:
+                    logger.warning("! %s", self._failure(index, run, _UNHEALTHY, []))
+                    await self.discard(index)
+
     # -- ends ---------------------------------------------------------------------------------------------------
 
-    async def _give_up(self, index: int, run: _Run, what: str, *, permanent: bool = False) -> ProviderError:
+    async def _give_up(
+        self, index: int, run: OneContainer, what: str, *, permanent: bool = False
+    ) -> ProviderError:
         """Return the error that says why, with the container's last words; remove the container."""
         status = None
         try:
             container = await blocking(run.inspect)
             words = await blocking(run.last_words) if container is not None else []
             if container is not None and not container.is_running and container.state != "created":
-                what, status = _end(container), container.exit_code
+                what, status = how_it_ended(container), container.exit_code
             if not await blocking(run.is_wanted):
                 what, words, permanent = self._session_ended(), [], True
         except EngineError as error:
@@ -207,7 +210,7 @@ class DockerProvider:
         await self.discard(index)
         return failure
 
-    def _failure(self, index: int, run: _Run, what: str, words: Sequence[str]) -> ProviderError:
+    def _failure(self, index: int, run: OneContainer, what: str, words: Sequence[str]) -> ProviderError:
         lines = "".join(f"\n    {line}" for line in words)
         text = f"container {run.plan.name}: {what}" + (f"; its last words:{lines}" if lines else "")
         return ProviderError(text, remote=self._label(index), stage="start")
@@ -239,7 +242,7 @@ class DockerProvider:
         removal.add_done_callback(self._removals.discard)
         await asyncio.shield(removal)  # whoever waits may give up, the removal does not
 
-    async def _remove(self, run: _Run) -> None:
+    async def _remove(self, run: OneContainer) -> None:
         try:
             await blocking(run.stop)
         except EngineError as error:
@@ -254,6 +257,9 @@ class DockerProvider:
         if self._home.is_elsewhere:
             return
         self._closed = True
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.wait([self._watching])
         opening, self._opening = self._opening, None
         if opening is None:
             return
@@ -267,102 +273,3 @@ class DockerProvider:
         except EngineError as error:
             logger.warning("! network %s may be left behind: %s", self._network, error)
         engine.close()
-
-
-class _Run:
-    """One container from its making to its end; every method blocks.
-
-    `stop` may come at any moment of `start`, from another thread: whoever comes last removes the container.
-    """
-
-    def __init__(self, engine: Engine, plan: Plan) -> None:
-        self.plan = plan
-        self.phase: Phase | None = Phase.START
-        self.address: RemoteAddress | None = None
-        self.task: asyncio.Task[RemoteAddress] | None = None
-        self._engine = engine
-        self._id: str | None = None
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-
-    def start(self) -> RemoteAddress:
-        """Make the container and wait until its remote can be reached.
-
-        Raises:
-            EngineError: it cannot be started, or has ended.
-        """
-        password = secrets.token_urlsafe(16)
-        self._make()
-        identity = self._existing()
-        self._engine.give_secret(identity, "password", password)
-        self._engine.start(identity)
-        self.phase = Phase.REWARDER
-        with self._engine.output(identity) as lines:
-            if not any(map(_is_ready, lines)):
-                raise EngineError("it ended before it could be reached")
-        container = self._engine.inspect(identity)
-        if container is None or not container.is_running:
-            raise EngineError("it ended as soon as it could be reached")
-        self.phase = None
-        self.address = _address(container, password)
-        return self.address
-
-    def _make(self) -> None:
-        if not self.is_wanted():
-            raise EngineError("it is not wanted")
-        identity = self._engine.create(self.plan)
-        with self._lock:
-            self._id = identity
-            wanted = not self._stopped.is_set()
-        if not wanted:
-            self._engine.remove(identity)
-            raise EngineError("it is no longer wanted")
-
-    def _existing(self) -> str:
-        assert self._id is not None
-        return self._id
-
-    def stop(self) -> None:
-        """Remove the container; a `start` under way fails."""
-        with self._lock:
-            self._stopped.set()
-            identity = self._id
-        if identity is not None:
-            self._engine.remove(identity)
-
-    def inspect(self) -> Container | None:
-        """Return the container as it is; None if there is none."""
-        return self._engine.inspect(self._id) if self._id is not None else None
-
-    def is_wanted(self) -> bool:
-        """Whether its session lives."""
-        return session_lives(self._engine, self.plan.labels[SESSION])
-
-    def last_words(self) -> list[str]:
-        """Return the end of its log."""
-        return self._engine.last_words(self._existing(), LOG_LINES)
-
-
-def _is_ready(line: str) -> bool:
-    try:
-        msgspec.json.decode(line, type=_Ready)
-    except msgspec.DecodeError:
-        return False
-    return True
-
-
-def _address(container: Container, password: str) -> RemoteAddress:
-    return RemoteAddress(
-        VNCAddress(HOST, container.ports[VNC_PORT], password[:8]),
-        RewarderAddress(HOST, container.ports[REWARDER_PORT], password),
-    )
-
-
-def _end(container: Container | None) -> str:
-    if container is None:
-        return "somebody removed it"
-    if container.out_of_memory:
-        return f"killed for lack of memory, it may have {container.memory >> 20} MiB"
-    if container.exit_code == _KILLED:  # by whom, Podman does not always know
-        return f"killed, perhaps for lack of memory: it may have {container.memory >> 20} MiB"
-    return f"ended with status {container.exit_code}"

@@ -4,44 +4,41 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import io
 import os
-import socket
-import tarfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+import msgspec
 
 from rewarder.text import clean
 from universe_client.errors import ConfigError
+from universe_client.remotes.daemon import EngineError, EngineMissing, daemon_url, knock
 from universe_client.remotes.images import Image
 from universe_client.remotes.owner import SESSION
 
 HOST = "127.0.0.1"
 VNC_PORT, REWARDER_PORT = 5900, 15900
 SECRETS = "/run/secrets"
-USER_ID = 1000  # of the images' user
+PRIVATE = "/run/remote"
+JUDGE = 1000
+"""The user that the rewarder runs as; see `rewarder.container`."""
+_ENTRYPOINT = "entrypoint"
+_STARTER = {"user": "0:0", "cap_drop": ["ALL"], "cap_add": ["SETUID", "SETGID", "SETPCAP", "NET_ADMIN"]}
+"""As what the entrypoint starts, which gives all of it up before the remote runs."""
+_LOCKED = "rw,noexec,nosuid,nodev"
+_OWN_TMPFS = {
+    SECRETS: f"{_LOCKED},mode=700,uid={JUDGE},gid={JUDGE},size=65536",
+    PRIVATE: f"{_LOCKED},mode=700,uid={JUDGE},gid={JUDGE},size={16 << 20}",
+}
 _ULIMITS = {"nofile": 4096, "nproc": 32768}
 """Files open at once, and processes of this user in all containers together: Podman's own defaults are more than some
 machines allow."""
 _TIMEOUT = 60
-_KNOCK_TIMEOUT = 5.0
 _CONFLICT = 409
-_DOCKER_SOCKET = Path("/var/run/docker.sock")
-_PODMAN_SOCKET = Path("podman/podman.sock")
-_SECCOMP = Path(__file__).with_name("seccomp.json")
 _INSTALL = "docker remotes need the Docker SDK: pip install '.[docker]' in a checkout of universe-client"
-
-
-class EngineError(Exception):
-    """The daemon refused, or is not there; the message says what to do, if that is known."""
-
-
-class EngineMissing(EngineError):
-    """No daemon can be talked to."""
 
 
 class ImageMissing(EngineError):
@@ -58,6 +55,8 @@ class Plan:
     labels: Mapping[str, str]
     limits: Image
     network: str
+    is_open: bool = False
+    """Whether it may use that network as it likes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,22 @@ class Container:
     def is_running(self) -> bool:
         """Whether its remote may still be played."""
         return self.state == "running"
+
+    @property
+    def is_unhealthy(self) -> bool:
+        """Whether its health check has failed time after time."""
+        return self.health == "unhealthy"
+
+
+class Access(msgspec.Struct, frozen=True):
+    """What one must know to get into a container of ours."""
+
+    password: str | None
+    certificate: str | None
+    """In PEM; with one, it is reached over TLS only."""
+
+    def __repr__(self) -> str:
+        return "Access(...)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +128,8 @@ class Engine:
         """
         check_sdk()
         self._sdk = importlib.import_module("docker")
-        self.url = _url()
-        _knock(self.url)
+        self.url = daemon_url()
+        knock(self.url)
         with self._translated():
             self._client: Any = self._sdk.from_env(
                 timeout=_TIMEOUT, environment=dict(os.environ) | {"DOCKER_HOST": self.url}
@@ -142,8 +157,13 @@ class Engine:
     # -- containers ---------------------------------------------------------------------------------------------
 
     def create(self, plan: Plan) -> str:
-        """Make a container that may do nothing but be a remote; return its id."""
+        """Make a container that may do nothing but be a remote; return its id.
+
+        Raises:
+            EngineError: the image does not begin with our entrypoint, which locks it in, or the daemon refuses.
+        """
         limits = plan.limits
+        self._check_entrypoint(plan.reference)
         with self._translated():
             container = self._client.containers.create(
                 plan.reference,
@@ -152,11 +172,13 @@ class Engine:
                 labels=dict(plan.labels),
                 network=plan.network,
                 ports={f"{port}/tcp": (HOST, None) for port in (VNC_PORT, REWARDER_PORT)},
-                volumes=[SECRETS],
-                init=True,
+                environment={"UNIVERSE_PASSWORD": "stdin"}
+                | ({"UNIVERSE_NETWORK": "open"} if plan.is_open else {}),
+                stdin_open=True,
+                init=False,  # the entrypoint is one
                 read_only=True,
-                tmpfs={"/tmp": f"rw,noexec,nosuid,nodev,mode=1777,size={limits.memory // 2}"},
-                cap_drop=["ALL"],
+                tmpfs={"/tmp": f"{_LOCKED},mode=1777,size={limits.memory // 2}"} | _OWN_TMPFS,
+                **_STARTER,
                 security_opt=_security(limits),
                 pids_limit=limits.processes,
                 mem_limit=limits.memory,
@@ -170,21 +192,35 @@ class Engine:
             )
         return str(container.id)
 
-    def give_secret(self, identity: str, name: str, secret: str) -> None:
-        """Put a file into the container's own volume that only its user can read."""
-        data = secret.encode()
-        entry = tarfile.TarInfo(name)
-        entry.size, entry.mode, entry.uid, entry.gid = len(data), 0o400, USER_ID, USER_ID
-        archive = io.BytesIO()
-        with tarfile.open(fileobj=archive, mode="w") as tar:
-            tar.addfile(entry, io.BytesIO(data))
+    def _check_entrypoint(self, reference: str) -> None:
         with self._translated():
-            self._container(identity).put_archive(SECRETS, archive.getvalue())
+            entrypoint = self._client.images.get(reference).attrs["Config"].get("Entrypoint") or []
+        if entrypoint[:1] != [_ENTRYPOINT]:
+            raise EngineError(
+                f'the image {reference} does not begin with ENTRYPOINT ["{_ENTRYPOINT}", ...], which locks a remote in'
+            )
 
-    def start(self, identity: str) -> None:
-        """Let it run."""
+    def start(self, identity: str, password: str) -> None:
+        """Let it run; its first process reads the password from its standard input."""
         with self._translated():
-            self._container(identity).start()
+            container = self._container(identity)
+            stream = container.attach_socket(params={"stdin": 1, "stream": 1})
+            with closing(stream._sock), closing(stream._response):
+                container.start()
+                stream._sock.sendall(password.encode() + b"\n")
+
+    def access(self, name: str) -> Access:
+        """Return how to get into a container that runs, by name or id.
+
+        Raises:
+            EngineError: it does not say, being none of our images.
+        """
+        with self._translated():
+            status, output = self._container(name).exec_run([_ENTRYPOINT, "--access"], user="0:0", demux=True)
+        with suppress(msgspec.DecodeError):
+            if status == 0:
+                return msgspec.json.decode(output[0] or b"", type=Access)
+        raise EngineError(f"container {name} does not say how to get in: is it one of ours?")
 
     @contextmanager
     def output(self, identity: str) -> Iterator[Iterator[str]]:
@@ -211,7 +247,7 @@ class Engine:
             raise
 
     def remove(self, identity: str) -> None:
-        """Kill and remove it, and its volume; if it is gone already, well. It is gone when this returns."""
+        """Kill and remove it; if it is gone already, well. It is gone when this returns."""
         with self._unless_gone(), self._translated():
             try:
                 self._client.api.remove_container(identity, v=True, force=True)
@@ -219,6 +255,14 @@ class Engine:
                 if error.status_code != _CONFLICT:
                     raise
                 self._client.api.wait(identity, timeout=_TIMEOUT, condition="removed")  # another removes it
+
+    def unhealthy(self, session: str) -> list[str]:
+        """Return the ids of a session's containers whose health check fails."""
+        with self._translated():
+            found = self._client.api.containers(
+                quiet=True, filters={"label": f"{SESSION}={session}", "health": "unhealthy"}
+            )
+        return [str(container["Id"]) for container in found]
 
     def containers(self) -> list[Container]:
         """Return every container that carries our label, whoever's it is."""
@@ -348,44 +392,6 @@ def _labelled(found: Any) -> Labelled:
 
 
 def _security(limits: Image) -> list[str]:
-    """Return the security options; the daemon's own seccomp profile holds where ours is not needed."""
-    profile = [f"seccomp={_SECCOMP.read_text()}"] if limits.namespaces else []
-    return ["no-new-privileges", *profile]
-
-
-def _url() -> str:
-    url = os.environ.get("DOCKER_HOST")
-    if not url:
-        runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or "/run")
-        for path in (_DOCKER_SOCKET, runtime / _PODMAN_SOCKET, Path("/run") / _PODMAN_SOCKET):
-            if path.exists():
-                return f"unix://{path}"
-        return f"unix://{_DOCKER_SOCKET}"
-    address = urlsplit(url)
-    if address.scheme != "unix" and address.hostname not in ("127.0.0.1", "::1", "localhost"):
-        raise ConfigError(
-            f"DOCKER_HOST is on {address.hostname}, and containers listen on its loopback only: run the agent there, "
-            "or start remotes there and forward their ports (ssh -L) for a vnc:// address here"
-        )
-    return url
-
-
-def _knock(url: str) -> None:
-    """Raise EngineMissing, saying what to do, if nobody listens; the SDK would say it in many more words."""
-    address = urlsplit(url)
-    try:
-        if address.scheme == "unix":
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(_KNOCK_TIMEOUT)
-                connection.connect(address.path)
-        else:
-            socket.create_connection((address.hostname, address.port or 2375), _KNOCK_TIMEOUT).close()
-    except PermissionError as error:
-        raise EngineMissing(
-            f"{url} may not be opened by you: sudo usermod -aG docker $USER, then log in again"
-        ) from error
-    except OSError as error:
-        raise EngineMissing(
-            f"no Docker daemon answers at {url} ({error.strerror or error}): start it (sudo systemctl start docker), "
-            "or Podman's (systemctl --user start podman.socket), or set DOCKER_HOST"
-        ) from error
+    """Return the security options; user namespaces are for Chromium alone."""
+    name = "seccomp-browser.json" if limits.namespaces else "seccomp.json"
+    return ["no-new-privileges", f"seccomp={Path(__file__).with_name(name).read_text()}"]

@@ -6,7 +6,8 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from universe_client.remotes.engine import Engine, EngineError
+from universe_client.remotes.daemon import EngineError
+from universe_client.remotes.engine import Engine
 from universe_client.remotes.owner import SESSION, Owner
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from rewarder.runtimes.desktop_tasks.task import GOING, SOLVED, WORDS, Outcome, Task, failed
+from rewarder.runtimes.desktop_tasks.task import GOING, SOLVED, WORDS, Outcome, Task, content, failed
 
 EDITOR = "Xedit"
 
@@ -52,11 +52,8 @@ class _Editing(Task):
 
     def check(self, elapsed: float) -> Outcome:
         """Nobody minds an empty line or a space at the end."""
-        try:
-            content = self._path.read_text("utf-8", "replace")
-        except OSError:  # an editor may replace the file
-            return GOING
-        return SOLVED if content.rstrip() == self._wanted.rstrip() else GOING
+        text = content(self._path)  # None while an editor replaces it
+        return SOLVED if text is not None and text.rstrip() == self._wanted.rstrip() else GOING
 
 
 class WriteNote(_Editing):

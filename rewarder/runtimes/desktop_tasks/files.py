@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import ClassVar
 
-from rewarder.runtimes.desktop_tasks.task import GOING, SOLVED, WORDS, Outcome, Task, failed
+from rewarder.runtimes.desktop_tasks.task import GOING, SOLVED, WORDS, Outcome, Task, content, failed
 
 
 class FileTask(Task):
@@ -52,7 +53,7 @@ class _OneFile(FileTask):
 
     def has_text(self, path: Path) -> bool:
         """Whether the file's content is at `path`."""
-        return _content(path) == self._text
+        return content(path) == self._text
 
     def lost_or_going(self) -> Outcome:
         """Not solved; failed if the content is nowhere any more."""
@@ -85,7 +86,7 @@ class MoveFile(_OneFile):
 
     def check(self, elapsed: float) -> Outcome:
         """It is there, and no longer here."""
-        solved = self.has_text(self._target) and not self._source.exists()
+        solved = self.has_text(self._target) and not os.path.lexists(self._source)
         return SOLVED if solved else self.lost_or_going()
 
 
@@ -99,7 +100,7 @@ class RenameFile(_OneFile):
 
     def check(self, elapsed: float) -> Outcome:
         """It has the new name, and no longer the old one."""
-        solved = self.has_text(self._target) and not self._source.exists()
+        solved = self.has_text(self._target) and not os.path.lexists(self._source)
         return SOLVED if solved else self.lost_or_going()
 
 
@@ -114,9 +115,9 @@ class DeleteFile(FileTask):
     def check(self, elapsed: float) -> Outcome:
         """It is gone, the others are not."""
         for path in self._others:
-            if not path.exists():
+            if not os.path.exists(path):
                 return failed(f"{path.name} was deleted")
-        return GOING if self._doomed.exists() else SOLVED
+        return GOING if os.path.lexists(self._doomed) else SOLVED
 
 
 class MakeFolders(FileTask):
@@ -129,7 +130,7 @@ class MakeFolders(FileTask):
 
     def check(self, elapsed: float) -> Outcome:
         """They are there."""
-        return SOLVED if (self.desk.home / self._path).is_dir() else GOING
+        return SOLVED if os.path.isdir(self.desk.home / self._path) else GOING
 
 
 class SortFiles(FileTask):
@@ -153,7 +154,11 @@ class SortFiles(FileTask):
 
     def check(self, elapsed: float) -> Outcome:
         """A share for each file that has come where it belongs; lost ones cannot."""
-        sorted_now = [path for path, target in self._left.items() if target.is_file() and not path.exists()]
+        sorted_now = [
+            path
+            for path, target in self._left.items()
+            if os.path.isfile(target) and not os.path.lexists(path)
+        ]
         for path in sorted_now:
             del self._left[path]
         return Outcome(len(sorted_now) / self._count, not self._left, None if self._left else "solved")
@@ -178,15 +183,7 @@ class FindSecret(FileTask):
 
     def check(self, elapsed: float) -> Outcome:
         """A whole line was written: the code, or something else."""
-        answer = _content(self.desk.home / "answer.txt") or ""
+        answer = content(self.desk.home / "answer.txt") or ""
         if not answer.endswith("\n"):
             return SOLVED if answer == self._code else GOING
         return SOLVED if answer.strip() == self._code else failed("answer.txt has another code")
-
-
-def _content(path: Path) -> str | None:
-    """None if it is no file that can be read."""
-    try:
-        return path.read_text("utf-8", "replace") if path.is_file() else None
-    except OSError:
-        return None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import ClassVar
 
@@ -23,6 +26,22 @@ COLOURS = {
     "white": 0xF8F8F8,
     "black": 0x111111,
 }
+
+
+MAX_CONTENT = 1 << 20
+"""Bytes of a file that are looked at: it is the agent's, and may be endless."""
+
+
+def content(path: Path) -> str | None:
+    """Return the text of a file of a task; None if it is none that can be read, or too long."""
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            data = file.read(MAX_CONTENT + 1)
+    except OSError:
+        return None
+    return data.decode("utf-8", "replace") if len(data) <= MAX_CONTENT else None
 
 
 @dataclass(frozen=True, slots=True)

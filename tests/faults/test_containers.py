@@ -1,0 +1,203 @@
+"""F33 and F45: containers that end, and containers that run and do not answer, are replaced; the error says why."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.support.agent import running, until, until_running, wait_until
+from tests.support.containers import (
+    PLAYER,
+    ROOT,
+    containers,
+    daemon,
+    engine,
+    open_env,
+    running_env,
+    shell,
+    tidy,
+)
+from universe_client.errors import ProviderError
+from universe_client.remotes.docker import DockerProvider
+from universe_client.remotes.images import image_for
+
+__all__ = ["containers", "daemon", "engine", "open_env", "running_env", "tidy"]
+
+pytestmark = pytest.mark.docker
+
+CARTPOLE, DESKTOP = "gym-core.CartPole-v1", "desktop.WriteNote-v0"
+REPLACED = 60
+
+
+def failure(env):
+    """Step until the only remote reports an error; return it."""
+    return until(env, lambda step: step.info["error"] is not None, 60)[-1].info["error"]
+
+
+def host_pids(container, name):
+    """The processes of a container by name, numbered as on this machine."""
+    found = container.top(ps_args="-eo pid,comm")["Processes"]
+    return [int(pid) for pid, comm in found if comm.startswith(name)]
+
+
+def stop(container, name):
+    """Stop programs of a container from outside."""
+    pids = host_pids(container, name)
+    assert pids, name
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def replaced(env, containers, victim):
+    """Wait until another container runs in its place; return how long that took, and the first error."""
+    began = time.monotonic()
+    seen = until(env, lambda step: step.observation is None and step.info["error"] is not None, REPLACED)
+    error = seen[-1].info["error"]
+    until(env, running, REPLACED)
+    now = containers(env)
+    assert len(now) == 1 and now[0].id != victim.id
+    return time.monotonic() - began, error
+
+
+# -- F45 ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.fault("F45", "a container that runs and does not answer")
+@pytest.mark.parametrize("program", ["python", "Xvnc"])
+def test_a_container_is_replaced_whose_rewarder_or_display_is_stopped(
+    running_env, containers, measure, program
+):
+    env = running_env(env_id=DESKTOP)
+    (victim,) = containers(env)
+    stop(victim, program)
+    seconds, _ = replaced(env, containers, victim)
+    measure(f"T, {program} stopped", seconds, at_most=REPLACED, unit="s")
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.fault("F45", "a container that runs and does not answer")
+def test_a_container_is_replaced_that_is_cut_from_its_network(running_env, containers, daemon, measure):
+    env = running_env()
+    (victim,) = containers(env)
+    (name,) = victim.attrs["NetworkSettings"]["Networks"]
+    daemon.networks.get(name).disconnect(victim)
+    seconds, _ = replaced(env, containers, victim)
+    measure("T, network disconnect", seconds, at_most=REPLACED, unit="s")
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.fault("F45", "a container that runs and does not answer")
+def test_a_container_is_replaced_that_is_paused(running_env, containers, measure):
+    env = running_env()
+    (victim,) = containers(env)
+    victim.pause()
+    seconds, _ = replaced(env, containers, victim)
+    measure("T, paused", seconds, at_most=REPLACED, unit="s")
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.fault("F45", "a container that runs and does not answer")
+def test_a_container_is_replaced_whose_health_check_fails_although_it_answers(
+    open_env, containers, daemon, measure
+):
+    """The image's health check looks at a file, which goes: both connections are as they were."""
+    made = daemon.containers.create("universe-client/gym-core")
+    check = {
+        "Test": ["CMD", "test", "!", "-e", "/tmp/unwell"],
+        "Interval": 10**9,
+        "Timeout": 10**9,
+        "Retries": 2,
+    }
+    made.commit("universe-client-test/unwell", "1", conf={"Healthcheck": check})
+    made.remove(v=True)
+    try:
+        env = open_env(provider=DockerProvider(1, CARTPOLE, reference="universe-client-test/unwell:1"))
+        env.reset()
+        until_running(env, 60)
+        (victim,) = containers(env)
+        assert shell(victim, "touch /tmp/unwell")[0] == 0
+        seconds, _ = replaced(env, containers, victim)
+        env.close()
+    finally:
+        daemon.images.remove("universe-client-test/unwell:1", force=True)
+    measure("T, unhealthy", seconds, at_most=REPLACED, unit="s")
+
+
+@pytest.mark.fault("F45", "a container that runs and does not answer")
+def test_a_full_disk_does_not_end_the_remote_and_is_empty_again_in_the_next_episode(running_env, containers):
+    """The judge writes to a file system of its own."""
+    env = running_env(env_id=DESKTOP)
+    (container,) = containers(env)
+    fill = "cat /dev/zero > /tmp/full; cat /dev/zero > /dev/shm/full; df /tmp /dev/shm | grep -c 100%"
+    assert shell(container, fill, PLAYER)[1].endswith("2")
+    env.reset()
+    until(env, lambda step: step.observation is None, 30)
+    until(env, running, 30)
+    assert shell(container, "ls /tmp/full /dev/shm/full", ROOT)[0] != 0
+    assert [one.id for one in containers(env)] == [container.id]
+
+
+# -- F33 ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.fault("F33", "container killed, OOM, image missing, port taken, dockerd restart")
+def test_a_container_that_is_killed_is_replaced_and_the_error_names_it(
+    running_env, containers, measure, caplog
+):
+    env = running_env(backoff=(0.1, 0.5))
+    (victim,) = containers(env)
+    victim.kill()
+    seconds, _ = replaced(env, containers, victim)
+    measure("T, killed", seconds, at_most=10, unit="s")
+    told = [record.getMessage() for record in caplog.records if victim.name in record.getMessage()]
+    assert any("its last words" in text for text in told), told
+
+
+@pytest.mark.fault("F33", "container killed, OOM, image missing, port taken, dockerd restart")
+def test_a_port_that_somebody_else_takes_meanwhile_is_no_matter(running_env, containers, measure):
+    """The ports of a new container are chosen by the daemon, never those of the one before."""
+    env = running_env(backoff=(0.5, 1.0))
+    (victim,) = containers(env)
+    port = env.remotes[0].link.address.rewarder.port
+    victim.remove(force=True, v=True)
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+
+        def bound():
+            try:
+                taken.bind(("127.0.0.1", port))
+            except OSError:
+                return False
+            return True
+
+        wait_until(bound, 10, "the port is free")
+        seconds, _ = replaced(env, containers, victim)
+        measure("T, port taken", seconds, at_most=10, unit="s")
+        assert env.remotes[0].link.address.rewarder.port != port
+
+
+@pytest.mark.fault("F33", "container killed, OOM, image missing, port taken, dockerd restart")
+def test_an_image_that_is_not_here_is_named_with_the_command_that_makes_it(open_env, monkeypatch):
+    image = replace(image_for(CARTPOLE), name="gym-core-of-nobody")
+    env = open_env(provider=DockerProvider(1, CARTPOLE, image=image))
+    env.reset()
+    error = failure(env)
+    assert f"there is no image {image.reference} here: universe-client build gym-core-of-nobody" in error
+    assert env.remotes[0].error.permanent
+    assert isinstance(env.remotes[0].error, ProviderError)
+
+
+@pytest.mark.fault("F33", "container killed, OOM, image missing, port taken, dockerd restart")
+def test_too_little_memory_names_the_container_the_limit_and_the_last_words(open_env):
+    image = replace(image_for(CARTPOLE), memory=16 << 20)
+    env = open_env(provider=DockerProvider(1, CARTPOLE, image=image))
+    env.reset()
+    error = failure(env)
+    assert f"container universe-client-{env.provider.session}-0" in error
+    assert "for lack of memory" in error and "it may have 16 MiB" in error

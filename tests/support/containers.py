@@ -1,0 +1,149 @@
+"""Containers on a real daemon, for tests; without a daemon they fail. Whoever imports `daemon` also imports `tidy`."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from collections import deque
+
+import pytest
+
+import universe_client
+from tests.support.agent import until_running
+from universe_client.remotes.docker import DockerProvider
+from universe_client.remotes.engine import Engine
+from universe_client.remotes.owner import SESSION
+from universe_client.remotes.removal import reap
+
+JUDGE, PLAYER, ROOT = "1000:1000", "1001:1001", "0:0"
+CARTPOLE = "gym-core.CartPole-v1"
+AGENT = f"""
+import signal, sys, universe_client
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what it runs in the background
+with universe_client.VectorEnv({CARTPOLE!r}, "docker:2") as env:
+    env.reset()
+    while any(observation is None for observation in env.step([[], []])[0]):
+        env.wait(1)
+    print(env.provider.session, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """Our own shell around the daemon; without a daemon every test fails. What a killed run has left goes first."""
+    engine = Engine()
+    deque(reap(engine), maxlen=0)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def daemon(engine):
+    """The Docker SDK itself, to look behind the shell's back."""
+    import docker
+
+    client = docker.DockerClient(base_url=engine.url)
+    yield client
+    client.close()
+
+
+def left_behind(daemon):
+    """What carries our label, and every volume without a name: those of our containers have none."""
+    containers = daemon.containers.list(all=True, filters={"label": SESSION})
+    networks = daemon.networks.list(filters={"label": SESSION})
+    return [container.name for container in containers] + [network.name for network in networks]
+
+
+def shell(container, script, user=JUDGE):
+    """Run a script in a container; return its status, and what it prints."""
+    status, output = container.exec_run(["bash", "-c", script], user=user)
+    return status, output.decode().strip()
+
+
+@pytest.fixture(autouse=True)
+def tidy(daemon):
+    """No test may leave a container, a network or a volume."""
+    volumes = {volume.id for volume in daemon.volumes.list()}
+    yield
+    left = left_behind(daemon)
+    for container in daemon.containers.list(all=True, filters={"label": SESSION}):
+        container.remove(force=True, v=True)  # so that the next test is judged by its own
+    for network in daemon.networks.list(filters={"label": SESSION}):
+        network.remove()
+    assert left == []
+    assert {volume.id for volume in daemon.volumes.list()} <= volumes
+
+
+@pytest.fixture
+def open_env():
+    """Return an environment of containers, not reset; it is closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def open_env(n=1, env_id=CARTPOLE, *, provider=None, **options):
+            provider = provider or DockerProvider(n, env_id)
+            return stack.enter_context(universe_client.VectorEnv(env_id, provider, **options))
+
+        yield open_env
+
+
+@pytest.fixture
+def running_env(open_env):
+    """Return an environment whose remotes all run."""
+
+    def running_env(n=1, env_id=CARTPOLE, **options):
+        """`options` are those of `open_env`."""
+        env = open_env(n, env_id, **options)
+        env.reset()
+        until_running(env, 60)
+        return env
+
+    return running_env
+
+
+@pytest.fixture
+def containers(daemon):
+    """Return the containers of an environment, by slot."""
+
+    def containers(env):
+        label = f"{SESSION}={env.provider.session}"
+        found = daemon.containers.list(all=True, filters={"label": label})
+        return sorted(found, key=lambda container: container.name)
+
+    return containers
+
+
+@pytest.fixture
+def stranger(daemon):
+    """A running container that is none of ours."""
+    image = daemon.images.get("universe-client/base")
+    container = daemon.containers.run(image.id, ["-c", "sleep 600"], entrypoint="sh", detach=True)
+    yield container
+    container.remove(force=True, v=True)
+
+
+@pytest.fixture
+def agent():
+    """An agent in a process of its own; its session, once its remotes run, is the line it prints."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def command(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "universe_client", *arguments], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def of_session(daemon, session):
+    return {
+        container.id: container.name
+        for container in daemon.containers.list(all=True, filters={"label": f"{SESSION}={session}"})
+    }
