@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -143,3 +145,53 @@ async def test_all_encodings_show_the_same_picture_of_real_xvnc(opened, xvnc):
         for encoding in (7, 16, 5, 2):
             for extra in ((), (1, -224), (-224, -312, -313)):
                 assert (await picture_in(opened, port, encoding, *extra) == picture).all(), (encoding, extra)
+
+REENTRANT = """
+import asyncio, gc, sys
+import numpy as np
+from tests.support.rfb import Peer, raw
+from tests.support.sessions import Opener, taken
+from vnc import drivers
+
+class Cycle:
+    '''Collected at some allocation, it takes a frame itself.'''
+
+    taken = 0
+
+    def __init__(self, session):
+        self.session, self.me = session, self
+
+    def __del__(self):
+        if not gc.isenabled():
+            return
+        gc.disable()
+        taken(self.session)
+        Cycle.taken += 1
+        gc.enable()
+
+async def main():
+    async def talk(peer):
+        await peer.request()
+        peer.update(raw(7))
+        await peer.idle()
+
+    async with Opener(drivers.connect("native")).to(talk) as (session, changes):
+        await changes.until(lambda: session.frames == 1)
+        gc.set_threshold(1)
+        arrays = [np.zeros(session.shape, np.uint8) for _ in range(200)]
+        for array in arrays:
+            Cycle(session)
+            session.take(array)
+            assert (array == 7).all()
+        gc.set_threshold(700)
+        assert Cycle.taken > 100, Cycle.taken
+
+asyncio.run(main())
+print("done")
+"""
+
+
+def test_a_collection_within_take_may_take_a_frame_itself():
+    """No lock is held while Python allocates."""
+    done = subprocess.run([sys.executable, "-c", REENTRANT], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr

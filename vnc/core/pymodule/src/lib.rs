@@ -10,6 +10,17 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _core {
+    use numpy::{PyArray1, PyArrayMethods};
+    use pyo3::prelude::*;
+
+    /// Have the numpy crate set itself up: it imports Python modules under a lock of its own the first time that an
+    /// array is borrowed, which must not be within a `take`.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        PyArray1::<u8>::zeros(module.py(), 1, false).try_readonly()?;
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::python::{Pump, Session};
 }
