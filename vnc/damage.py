@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ MAX_RECTS = 32
 
 Grid = NDArray[np.bool_]
 """One flag a tile, (rows, columns)."""
+
+Part = tuple[slice, slice]
+"""An area of an array that is a screen: rows and columns."""
 
 
 class Rect(NamedTuple):
@@ -128,3 +132,13 @@ class Damage:
             slice(tiles(region.y), tiles(bottom) if bottom == self._screen.height else bottom // TILE),
             slice(tiles(region.x), tiles(right) if right == self._screen.width else right // TILE),
         )
+
+
+def around(parts: Sequence[Part]) -> Part:
+    """Return the smallest part with all of these in it; there is one at least."""
+    rows, columns = zip(*parts, strict=True)
+    return _hull(rows), _hull(columns)
+
+
+def _hull(slices: Sequence[slice]) -> slice:
+    return slice(min(each.start for each in slices), max(each.stop for each in slices))

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vnc.damage import Part, around
 from vnc.encodings import RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
-from vnc.portable_reader import RectReader
+from vnc.portable_reader import RectReader, Stream
 from vnc.session import NEXT_ADDRESS, Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ _SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
 _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
 _RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
 
-_Part = tuple[slice, slice]  # of the screen: rows and columns
 _PROBE = (slice(0, 1), slice(0, 1))
+_BELL = b"\2"
 _STREAM_LIMIT = 1 << 20
+_MANY = 64  # rects of one update that are shown together
 _PIECE = 64 * 1024
 """Bytes of a message that is skipped are read in pieces of this size."""
 _PATIENCE = (
@@ -106,13 +108,13 @@ class PortableSession:
         self.generation = 0
         self.error: VNCError | None = None
         self.stats = SessionStats()
-        self._reader, self._writer = reader, writer
+        self._reader, self._writer = Stream(reader), writer
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
         self._loop = asyncio.get_running_loop()
         self._owner = Owner()
         self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
         self._front = np.zeros(self.shape, np.uint8)
-        self._rects = RectReader(reader)
+        self._rects = RectReader(self._reader)
         self._expected = 0
         self._video = self._decoder(init)
         self._outstanding = 0  # requests that may yet be answered; an update answers one or more of them
@@ -122,7 +124,7 @@ class PortableSession:
         self._started = 0  # the newest refresh whose request is on the wire
         self._start_time = 0.0
         self._probed = False  # a pixel was asked for, and has not come alone
-        self._held: list[_Part] = []  # what came alone, until the rest of its frame comes
+        self._held: list[Part] = []  # what came alone, until the rest of its frame comes
         self._untrusted = 0  # updates to come that may have been drawn before that refresh
         writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
         self._request_screen(incremental=False)
@@ -270,15 +272,20 @@ class PortableSession:
 
     async def _next_type(self) -> int:
         """Read the next message type; a silent server is asked for one pixel, which a live one answers at once."""
+        if not self._reader.has_more:
+            await self._wait()
+        return (await self._reader.readexactly(1))[0]
+
+    async def _wait(self) -> None:
         try:
             async with asyncio.timeout(self._timeouts.probe_interval):
-                return (await self._reader.readexactly(1))[0]
+                return await self._reader.wait()
         except TimeoutError:
             self._request(incremental=False, width=1, height=1)
             self._probed = True
         try:
             async with asyncio.timeout(self._timeouts.probe_deadline):
-                return (await self._reader.readexactly(1))[0]
+                await self._reader.wait()
         except TimeoutError:
             deadline = self._timeouts.probe_deadline
             raise PeerLost(f"{self.address}: no answer to a probe within {deadline:g} s") from None
@@ -299,7 +306,7 @@ class PortableSession:
             case 1:
                 await self._skip_colour_map()
             case 2:
-                pass  # Bell has no body
+                self._reader.skip(_BELL)  # it has no body, and those that follow need no message each
             case 3:
                 await self._skip_cut_text()
             case _:
@@ -323,7 +330,11 @@ class PortableSession:
         self._stop_waiting()
         # 1 padding + 2 number of rects (RFC 6143 section 7.6.1)
         count = int.from_bytes((await self._reader.readexactly(3))[1:], "big")
-        rects = [await self._read_rect(number) for number in range(count)]
+        rects: list[Part] = []
+        for number in range(count):
+            rects.append(await self._read_rect(number))
+            if len(rects) > _MANY:
+                rects = [around(rects)]  # what of it has not changed is shown already
         self._outstanding = max(self._outstanding - 1, 0)
         if self._is_torn(rects):
             self._held = rects
@@ -336,13 +347,13 @@ class PortableSession:
         self._ask_again()
         self._on_change()
 
-    def _is_torn(self, rects: list[_Part]) -> bool:
+    def _is_torn(self, rects: list[Part]) -> bool:
         """Whether this is the answer to a probe alone, and its pixel a part of a newer frame, which is to be sent."""
         alone = self._probed and rects == [_PROBE]
         self._probed = self._probed and not alone
         return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
 
-    async def _read_rect(self, number: int) -> _Part:
+    async def _read_rect(self, number: int) -> Part:
         header = await self._reader.readexactly(_RECT.size)
         x, y, width, height, encoding = _RECT.unpack(header)
         what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
@@ -377,7 +388,7 @@ class PortableSession:
             raise ValueError("at least 1 bytes after the last pixel")
         return pixels
 
-    def _show(self, rects: list[_Part]) -> None:
+    def _show(self, rects: list[Part]) -> None:
         with self._lock:
             for rows, columns in rects:
                 self._front[rows, columns] = self._video.data[rows, columns, :3]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import struct
 import time
 
+import numpy as np
 import pytest
 
 from tests.support.rfb import Peer, raw, update
@@ -13,6 +15,7 @@ from vnc.errors import PeerLost
 from vnc.session import Timeouts
 
 DEADLINE = 0.5
+STANDSTILL = 0.05
 QUICK = Timeouts(update=DEADLINE, probe_interval=30.0)
 
 
@@ -70,3 +73,59 @@ async def test_f40_a_message_that_drips_is_given_up_at_its_deadline(opened, meas
         measure("T", taken, at_most=DEADLINE + 5, unit="s")
         assert taken > DEADLINE * 0.9
         await asyncio.sleep(0)
+
+
+class Standstill:
+    """The longest that an event loop has computed without a turn for others, in processor time."""
+
+    def __init__(self) -> None:
+        self.longest = 0.0
+        gc.freeze()  # what the tests have made so far is not looked through meanwhile
+        self._last = time.thread_time()
+        self._loop = asyncio.get_running_loop()
+        self._turn = self._loop.call_soon(self._tick)
+
+    def _tick(self) -> None:
+        now = time.thread_time()
+        self.longest, self._last = max(self.longest, now - self._last), now
+        self._turn = self._loop.call_soon(self._tick)
+
+    def stop(self) -> float:
+        self._turn.cancel()
+        gc.unfreeze()
+        return self.longest
+
+
+@pytest.mark.fault("F40", "a server that never pauses")
+@pytest.mark.parametrize(
+    ("message", "count"),
+    [
+        (b"\2", 10_500_000),
+        (struct.pack(">BxxxI", 3, 0), 100_000),
+        (update(*[raw(3, x=1, y=1, width=1, height=1)] * 20_000), 3),
+    ],
+    ids=["Bells", "cut texts", "rects of a pixel"],
+)
+async def test_f40_a_talkative_server_leaves_the_event_loop_to_others(opened, measure, message, count):
+    """All of it is one stretch of bytes; a frame follows."""
+    data = message * count + update(raw(2))
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        for at in range(0, len(data), 1 << 16):
+            peer.write(data[at : at + (1 << 16)])
+            await peer.writer.drain()
+        await peer.idle()
+
+    async with opened.to(talk, Timeouts(probe_interval=60.0)) as (session, changes):
+        standstill = Standstill()
+        shown = np.empty(session.shape, np.uint8)
+
+        def is_through() -> bool:
+            if session.frames:
+                session.take(shown)
+            return bool(session.error or (shown == 2).all())
+
+        await changes.until(is_through, 120)
+        assert session.error is None
+        measure("event loop stands still", standstill.stop(), at_most=STANDSTILL, unit="s")

@@ -79,6 +79,9 @@ async def test_hostile_text_loses_its_control_characters():
     name = b"\x1b]0;owned\x07 \xe2\x80\xae caf\xc3\xa9"
     script = INIT[:20] + struct.pack(">I", len(name)) + name
     init, _ = await shake(b"RFB 003.008\n" + NO_AUTH[b"008"] + script)
-    assert init.name == "]0;owned  café"
+    assert (
+        init.name
+        == "\N{REPLACEMENT CHARACTER}]0;owned\N{REPLACEMENT CHARACTER} \N{REPLACEMENT CHARACTER} café"
+    )
     assert printable(b"caf\xe9\x07") == "café\N{REPLACEMENT CHARACTER}"
     assert printable(b"plain words") == "plain words"
