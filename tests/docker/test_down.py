@@ -105,7 +105,7 @@ def test_a_network_that_is_gone_ends_the_session_of_the_next_start(running_env, 
     victim.remove(force=True, v=True)
     (network,) = daemon.networks.list(filters={"label": f"{SESSION}={env.provider.session}"})
     network.remove()
-    until(env, lambda step: step.observation is None, 10)
+    until(env, lambda step: step.observation is None, 60)
     assert "removed the network" in told(env)[0]
 
 

@@ -47,7 +47,7 @@ def test_reap_removes_exactly_what_a_killed_agent_left(agent, daemon, stranger, 
     assert stranger.status == "running"
     living.reload()
     assert living.status == "running"
-    until_running(env, 10)
+    until_running(env, 60)
 
 
 def test_the_next_start_removes_orphans_too(agent, daemon, stranger, running_env):
@@ -111,7 +111,7 @@ def test_a_killed_container_truncates_its_slot_once_and_is_replaced(running_env,
     victim, other = containers(env)
     began = time.monotonic()
     victim.kill()
-    seen = until(env, lambda step: step.observation_n[0] is None, 10)
+    seen = until(env, lambda step: step.observation_n[0] is None, 60)
     for step in steps(env, 20):
         seen.append(step)
         if step.observation_n[0] is not None:
@@ -129,8 +129,8 @@ def test_a_removed_container_is_replaced(running_env, containers):
     env = running_env(backoff=(0.1, 0.5))
     (victim,) = containers(env)
     victim.remove(force=True, v=True)
-    until(env, lambda step: step.observation is None, 10)
-    until_running(env, 20)
+    until(env, lambda step: step.observation is None, 60)
+    until_running(env, 60)
 
 
 def test_an_environment_that_is_not_in_the_image_is_told_in_the_remotes_own_words(open_env):

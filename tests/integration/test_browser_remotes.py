@@ -21,7 +21,7 @@ def env():
     before = descendants(os.getpid())
     with universe_client.VectorEnv(ENV_ID, ProcessProvider(1, ENV_ID, geometry=(640, 480))) as env:
         env.reset()
-        until_running(env, 30)
+        until_running(env, 60)
         yield env
     assert descendants(os.getpid()) <= before, "processes are left after close"
 

@@ -25,7 +25,7 @@ from vnc.session import Timeouts
 WINDOW = Path(__file__).parent / "colour_window.py"
 ENV_ID = "process.colour-window"
 PRESS_A = [("KeyEvent", "a", True), ("KeyEvent", "a", False)]
-QUICK = Config(backoff=(0.2, 0.5), timeouts=Timeouts(probe_interval=0.5, probe_deadline=4.0, handshake=10.0))
+QUICK = Config(backoff=(0.2, 0.5), timeouts=Timeouts(probe_interval=0.5, probe_deadline=4.0, handshake=4.0))
 
 
 def provider(n, command=(sys.executable, str(WINDOW))):
@@ -37,7 +37,7 @@ def env():
     before = descendants(os.getpid())
     with universe_client.VectorEnv(ENV_ID, provider(2), config=QUICK) as env:
         env.reset()
-        until_running(env, 20)
+        until_running(env, 60)
         yield env
     assert descendants(os.getpid()) <= before, "processes are left after close"
 
@@ -131,8 +131,8 @@ def test_a_killed_xvnc_cuts_one_slot_once_and_comes_back_by_itself(env):
     press_until_red(env, 0, 32)
     killed = xvnc(env, 0)
     os.kill(killed, signal.SIGKILL)
-    seen = until(env, lambda step: step.info_n[0]["truncated"], 5)
-    seen += until(env, running, 20)
+    seen = until(env, lambda step: step.info_n[0]["truncated"], 60)
+    seen += until(env, running, 60)
     assert "probe" not in check_cut_once(seen, 0), "it was not seen at once"
     check_undisturbed(seen, 1)
     assert xvnc(env, 0) != killed
@@ -146,10 +146,10 @@ def test_a_killed_rewarder_takes_its_display_along_and_comes_back(env):
     assert {"Xvnc", "guard", "python"} <= {name(pid) for pid in family}
     end = Obituary(family)
     os.kill(dead, signal.SIGKILL)
-    seen = until(env, lambda step: step.info_n[0]["truncated"], 5)
+    seen = until(env, lambda step: step.info_n[0]["truncated"], 60)
     end.wait(60)
     end.close()
-    seen += until(env, running, 20)
+    seen += until(env, running, 60)
     check_cut_once(seen, 0)
     check_undisturbed(seen, 1)
     press_until_red(env, 0, 32)
@@ -160,13 +160,13 @@ def test_a_stopped_xvnc_is_lost_and_goes_on_when_continued(env):
     began = time.monotonic()
     os.kill(stopped, signal.SIGSTOP)
     try:
-        seen = until(env, lambda step: step.info_n[0]["truncated"], 10)
+        seen = until(env, lambda step: step.info_n[0]["truncated"], 60)
         assert time.monotonic() - began > 1.0
-        seen += until(env, lambda step: "handshake" in (step.info_n[0]["error"] or ""), 10)
+        seen += until(env, lambda step: "handshake" in (step.info_n[0]["error"] or ""), 60)
     finally:
         os.kill(stopped, signal.SIGCONT)
-    seen += until(env, running, 20)
-    assert "no answer to a probe within 1 s" in check_cut_once(seen, 0)
+    seen += until(env, running, 60)
+    assert "no answer to a probe within 4 s" in check_cut_once(seen, 0)
     check_undisturbed(seen, 1)
     assert xvnc(env, 0) == stopped
     press_until_red(env, 0, 32)

@@ -74,7 +74,7 @@ def test_an_agent_from_the_seed_document_works_unchanged(scripted):
     hosts = ",".join(f"127.0.0.1:{r.address.vnc.port}+{r.address.rewarder.port}" for r in remotes)
     env = universe_client.make("test.Env-v0", remotes=f"vnc://{hosts}")
     returned, finished, seen = [0.0] * 3, [0] * 3, [0] * 3
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     try:
         observation_n = env.reset()
         assert observation_n == [None, None, None]

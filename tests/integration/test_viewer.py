@@ -32,7 +32,7 @@ def test_a_browser_watches_neon_drive_while_an_agent_plays(browser, tmp_path):
     provider = EmbeddedProvider(1, NEON)
     with universe_client.VectorEnv(NEON, provider) as env:
         env.reset()
-        until_running(env, 30)
+        until_running(env, 60)
         # Asked for again, a provider names the remote that runs already.
         browser.open(viewer_url(asyncio.run(provider.acquire(0)), acting=False))
         browser.until(CONNECTED)

@@ -22,7 +22,7 @@ def instruction(env: Any) -> tuple[NDArray[np.uint8], str]:
         texts.extend((step.observation or {"text": []})["text"])
         return bool(texts) and step.observation is not None
 
-    return until(env, told, 30)[-1].observation["vision"], texts[-1]
+    return until(env, told, 60)[-1].observation["vision"], texts[-1]
 
 
 def result(env: Any, action: list[Any]) -> tuple[float, dict[str, Any]]:

@@ -33,7 +33,7 @@ def next_picture(
     browser: Page, frame: NDArray[np.uint8], before: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
     """As `picture`, when it is another one than `before`, or than nothing."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         shown = picture(browser, frame)
         if np.any(shown != (shown[0, 0] if before is None else before)):

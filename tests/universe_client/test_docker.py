@@ -33,7 +33,7 @@ def test_without_a_daemon_the_slots_close_and_say_what_to_do(monkeypatch, tmp_pa
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
     with universe_client.VectorEnv(CARTPOLE, "docker:2") as env:
         env.reset()
-        last = until(env, lambda step: env.remotes[1].error and env.remotes[0].error, 10)[-1]
+        last = until(env, lambda step: env.remotes[1].error and env.remotes[0].error, 60)[-1]
         errors = [remote.error for remote in env.remotes]
         assert all(isinstance(error, ProviderError) and error.permanent for error in errors)
         assert last.observation_n == [None, None]

@@ -90,11 +90,11 @@ def test_an_unknown_env_is_told_in_its_slot_and_not_tried_for_ever():
 def test_a_killed_process_is_replaced_and_the_other_does_not_notice():
     with make(ENV_ID, remotes=2, backoff=(0.05, 0.1)) as env:
         env.reset()
-        until_running(env, 20)
+        until_running(env, 60)
         os.kill(env.provider._children[0].process.pid, 9)
         seen = until(env, lambda step: step.done_n[0] and step.info_n[0]["end_reason"] == "lost")
         assert seen[-1].info["error"] is not None
-        after = until(env, lambda step: step.observation_n[0] is not None, 20)
+        after = until(env, lambda step: step.observation_n[0] is not None, 60)
         assert not any(step.info_n[1]["error"] for step in seen + after)
         pids = [child.process.pid for child in env.provider._children.values()]
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))

@@ -146,6 +146,7 @@ async def test_all_encodings_show_the_same_picture_of_real_xvnc(opened, xvnc):
             for extra in ((), (1, -224), (-224, -312, -313)):
                 assert (await picture_in(opened, port, encoding, *extra) == picture).all(), (encoding, extra)
 
+
 REENTRANT = """
 import asyncio, gc, sys
 import numpy as np
