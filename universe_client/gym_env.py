@@ -155,7 +155,11 @@ class GymEnv(gymnasium.Env[Any, Any]):
         frame: Frame = self._rows.frames[0]
         if self.core.config.copy:
             frame = frame.copy()
-        return {"text": row.text, "vision": frame} if self._is_dict else frame
+        return (
+            {"instruction": self._rows.instructions[0], "text": row.text, "vision": frame}
+            if self._is_dict
+            else frame
+        )
 
     def render(self) -> Any:
         """Return a copy of the newest frame that `step` has seen."""

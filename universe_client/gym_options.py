@@ -74,7 +74,11 @@ def observation_space(kind: str, width: int, height: int, states: States | None)
     if states is not None:
         return states.space
     pixels = PixelBox((height, width, 3))
-    return pixels if kind == "pixels" else gymnasium.spaces.Dict(vision=pixels, text=TextSpace())
+    return (
+        pixels
+        if kind == "pixels"
+        else gymnasium.spaces.Dict(vision=pixels, text=TextSpace(), instruction=TextSpace())
+    )
 
 
 def own_spec(spec: EnvSpec | None, deterministic: bool) -> EnvSpec | None:

@@ -106,7 +106,7 @@ class GymVectorEnv(OneByOne):
             num_envs: how many remotes, where `remotes` does not say.
             actions: None for arrow keys and space, a list of key sets, `"events"`, or a map of
                 `universe_client.action_maps`.
-            observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists}`; or `"state"` for what the
+            observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists, ...}`; or `"state"` for what the
                 environments themselves observe, where that is from a Box.
             reset_mode: whether a reset is waited for.
             autoreset_mode: what follows an episode's end, as in `SyncVectorEnv`. `"NextStep"`: the next step returns
@@ -328,7 +328,8 @@ class GymVectorEnv(OneByOne):
         if self._rows.states is not None:
             return self._rows.states.rows[row].copy()
         frame: Frame = self._rows.frames[row].copy()
-        return {"text": looked.text, "vision": frame} if self._is_dict else frame
+        told = {"instruction": self._rows.instructions[row], "text": looked.text}
+        return {**told, "vision": frame} if self._is_dict else frame
 
     def _observe(self, ids: list[int], rows: dict[int, Row], infos: dict[str, Any]) -> Any:
         frames, numbers = self._rows.frames, self._rows.frame_numbers(ids)
@@ -345,7 +346,9 @@ class GymVectorEnv(OneByOne):
             return self._rows.states.rows[ids]
         if not self._is_dict:
             return frames
-        return {"text": tuple(rows[row].text if row in rows else [] for row in ids), "vision": frames}
+        told = tuple(self._rows.instructions[row] for row in ids)
+        text = tuple(rows[row].text if row in rows else [] for row in ids)
+        return {"instruction": told, "text": text, "vision": frames}
 
     def _ids(self, ids: Sequence[int] | NDArray[np.integer[Any]] | None) -> list[int]:
         if ids is None:

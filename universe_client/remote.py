@@ -47,6 +47,7 @@ class Remote:
         self._cuts = 0  # of the link's, how many have been reported
         self._cut: str | None = None  # why this side ended an endless episode, until that is reported
         self._text: list[Any] = []
+        self._instruction: Any = None  # the first text of the episode
         self._generic: Any = None
         self._masked_events = 0
         self._reaction_time: float | None = None
@@ -203,7 +204,7 @@ class Remote:
 
     def _observation(self, copy: bool) -> dict[str, Any]:
         frame = self._frame.copy() if copy else self._view
-        observation: dict[str, Any] = {"vision": frame, "text": self._text}
+        observation: dict[str, Any] = {"vision": frame, "text": self._text, "instruction": self._instruction}
         if self._generic is not None:
             observation["generic"] = self._generic
         self._text = []
@@ -215,13 +216,15 @@ class Remote:
             self._leave_episode()
         else:
             self._text += popped.text
+            if self._instruction is None and popped.text:
+                self._instruction = popped.text[0]
             if popped.observation is not None:
                 self._generic = popped.observation
 
     def _leave_episode(self) -> None:
         self._observed = None
         self._text = []
-        self._generic = None
+        self._instruction = self._generic = None
 
     def _info(self, popped: Popped, shown: EpisodeId | None) -> dict[str, Any]:
         info = blank()

@@ -52,6 +52,7 @@ class Rows:
         frames: (n, height, width, 3); row i holds the newest frame of remote i's episode, after its end the last one.
         states: their environments' own observations, if these are wanted: then a first frame needs one, too.
         awaiting: which rows await a first frame.
+        instructions: per row, the first text of the episode that its frame is of, as a list of one; empty without.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Rows:
             remote.frame = row
         self.awaiting = np.ones(core.n, np.bool_)
         self._ended = np.zeros(core.n, np.bool_)  # which of them await what follows an end by itself
+        self.instructions: list[list[Any]] = [[] for _ in range(core.n)]
         self._given_up: set[int] = set()
         self._max_steps = max_episode_steps
         self._steps = [0] * core.n
@@ -259,6 +261,9 @@ class Rows:
         return limit is not None and not self.awaiting[row] and self._steps[row] + 1 >= limit
 
     def _row(self, row: int, slot: Slot) -> Row:
+        if slot.observation is not None:
+            told = slot.observation["instruction"]
+            self.instructions[row] = [] if told is None else [told]
         if self.awaiting[row]:
             return self._awaited_row(row, slot)
         self._steps[row] += 1

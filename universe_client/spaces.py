@@ -94,7 +94,7 @@ class EventSpace(gymnasium.Space[list[Event]]):
 
 
 class ObservationSpace(gymnasium.Space[dict[str, Any]]):
-    """`{"vision": uint8 (height, width, 3), "text": list}`, with `"generic"` beside them when the remote sends it."""
+    """`{"vision": uint8 (height, width, 3), "text": list, "instruction": any}`, with `"generic"` where it is sent."""
 
     def __init__(self, width: int, height: int, seed: int | np.random.Generator | None = None) -> None:
         """Describe the observations of a screen of this size in pixels."""
@@ -106,11 +106,16 @@ class ObservationSpace(gymnasium.Space[dict[str, Any]]):
         vision: NDArray[np.uint8] = self.np_random.integers(
             0, 256, (self.height, self.width, 3), dtype=np.uint8
         )
-        return {"vision": vision, "text": []}
+        return {"vision": vision, "text": [], "instruction": None}
 
     def contains(self, x: Any) -> bool:
         """Whether `x` is an observation of a screen of this size."""
-        if not isinstance(x, dict) or not {"vision", "text"} <= x.keys() <= {"vision", "text", "generic"}:
+        if not isinstance(x, dict) or not {"vision", "text"} <= x.keys() <= {
+            "vision",
+            "text",
+            "instruction",
+            "generic",
+        }:
             return False
         vision = x["vision"]
         return (

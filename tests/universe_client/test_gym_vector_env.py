@@ -119,7 +119,10 @@ def test_v5_dict_observations_carry_what_the_rewarder_says(three, open_gym):
     result = step_until(env, lambda result: result[0]["text"][1])[-1]
     assert result[0] in env.observation_space
     assert result[0]["text"] == ([], ["well done"], [])
-    assert env.step(noop(env))[0]["text"] == ([], [], [])
+    after = env.step(noop(env))[0]
+    assert after["text"] == ([], [], [])
+    assert after["instruction"] == ([], ["well done"], [])
+    assert after in env.observation_space
 
 
 def test_v8_frames_land_in_one_array_and_are_copied_unless_lent(three, open_gym):

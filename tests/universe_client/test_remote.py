@@ -95,3 +95,18 @@ def test_actions_keep_their_order_over_steps(scripted, playing):
     for number in range(100):
         env.step([[("KeyEvent", 0x100 + number, True)]])
     assert remote.wait_for_events(100) == [KeyEvent(0x100 + number, True) for number in range(100)]
+
+
+def test_the_instruction_stays_in_the_observation_as_long_as_its_episode(scripted, playing):
+    remote = scripted()
+    env = playing(remote)
+    assert one_step(env).observation["instruction"] is None
+    remote.text("Click on OK.")
+    remote.text("Well done.")
+    seen = until(env, lambda step: "Well done." in step.observation["text"])
+    after = [one_step(env) for _ in range(3)]
+    assert [step.observation["instruction"] for step in seen[-1:] + after] == ["Click on OK."] * 4
+    assert [step.observation["text"] for step in after] == [[]] * 3
+    remote.script(lambda: (remote.finish(1.0), remote.next_episode()))
+    until(env, lambda step: step.done)
+    assert until_running(env).observation["instruction"] is None

@@ -48,7 +48,7 @@ def test_step_gives_four_results_of_the_same_length(scripted, open_env):
             break
         assert time.monotonic() < deadline
         env.wait(0.1)
-    assert observation_n[0].keys() == {"vision", "text"}
+    assert observation_n[0].keys() == {"vision", "text", "instruction"}
     assert env.observation_space.contains(observation_n[0])
 
 
