@@ -1,4 +1,4 @@
-"""docs/compatibility.md: every row of the reference systems, with tests that exist and three lines of use."""
+"""docs/compatibility.md: every row of the reference systems, with tests that exist; of interfaces, lines of use."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "compatibility.md"
-ROWS = [
-    f"{kind}{number}" for kind, count in (("V", 12), ("R", 8), ("O", 10)) for number in range(1, count + 1)
-]
+OPEN = {"U6"}
+"""Rows of which no test is named yet."""
+
+
+def numbered(**counts: int) -> list[str]:
+    return [f"{kind}{number}" for kind, count in counts.items() for number in range(1, count + 1)]
+
+
+ROWS = numbered(V=12, R=8, O=10)
+TABLE_ROWS = numbered(U=14, P=11, S=8, C=3)
 
 
 def sections() -> dict[str, str]:
@@ -20,8 +27,16 @@ def sections() -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def table() -> dict[str, str]:
+    """The last column of each row of the tables of systems that are not used, but spoken to."""
+    rows = re.findall(r"^\| ([UPSC]\d+) \|.*\| (.*) \|$", DOCUMENT.read_text(), re.MULTILINE)
+    assert len(rows) == len(dict(rows))
+    return dict(rows)
+
+
 def test_every_row_is_there_once():
     assert list(sections()) == ROWS
+    assert list(table()) == TABLE_ROWS
 
 
 def test_every_row_shows_its_use_in_three_lines_of_python():
@@ -32,7 +47,10 @@ def test_every_row_shows_its_use_in_three_lines_of_python():
 
 
 def test_every_row_names_tests_that_there_are():
-    for row, text in sections().items():
+    for row, text in (sections() | table()).items():
+        if row in OPEN:
+            assert text == "open", f"{row} is done: take it out of OPEN"
+            continue
         named = re.findall(r"`(tests/\S+/test_\w+\.py)::(test_\w+)`", text)
         assert named, row
         for file, name in named:
@@ -42,4 +60,5 @@ def test_every_row_names_tests_that_there_are():
 @cache
 def functions(path: Path) -> set[str]:
     """The functions of a file, not imported: some import learners."""
-    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)}
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, kinds)}
