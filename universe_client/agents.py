@@ -41,7 +41,8 @@ SIGNATURE = "agent(observation_n, reward_n, done_n, info) -> action_n"
 AGENT_HELP = f"""\
 an agent of your own, --agent module:callable:
   {SIGNATURE}
-  observation_n  per remote {{"vision": uint8 (height, width, 3), "text": [...], "instruction": ...}}, None while it does not run
+  observation_n  per remote {{"vision": uint8 (height, width, 3), "text": [...], "instruction": ...}},
+                 None while it does not run
   reward_n       per remote the rewards since the last call; None from a remote without a rewarder
   done_n         per remote whether its episode has ended
   info           info["n"][i] has times, counters and errors of remote i

@@ -33,6 +33,7 @@ class Config:
         copy: hand out frames that are the caller's to keep; False lends a view valid until the next step.
         start_timeout: seconds a provider may take to start one remote.
         reset_timeout: seconds one reset may take, from its request to the first frame; in lock-step also one step.
+        idle_warning: seconds without a step, while remotes run, after which one warning is logged.
         backoff: seconds before the first and between later attempts to reach a lost remote (jitter is added).
         limits, timeouts: bounds on what a VNC server may send and how long it may take.
         rewarder_timeouts: how long a rewarder may take.
@@ -50,6 +51,7 @@ class Config:
     copy: bool = True
     start_timeout: float = 60.0
     reset_timeout: float = 120.0
+    idle_warning: float = 60.0
     backoff: tuple[float, float] = (0.5, 30.0)
     limits: Limits = field(default_factory=Limits)
     timeouts: Timeouts = field(default_factory=Timeouts)
@@ -70,7 +72,7 @@ class Config:
         if self.on_error not in ("truncate", "raise"):
             raise ConfigError(f"on_error={self.on_error!r} is neither 'truncate' nor 'raise'")
         self._check_mode()
-        for name in ("start_timeout", "reset_timeout"):
+        for name in ("start_timeout", "reset_timeout", "idle_warning"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not a positive number of seconds")
         if self.fps is not None and self.fps <= 0:

@@ -14,8 +14,9 @@ from universe_client.changed import Changed
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
+from universe_client.idle import IdleDetector
 from universe_client.info import blank
-from universe_client.link import Link
+from universe_client.link import Link, State
 from universe_client.lockstep import LockstepLink, LockstepRemote
 from universe_client.loop import LoopThread
 from universe_client.remote import Remote, Slot
@@ -85,6 +86,11 @@ class VectorEnv(RemoteCalls):
         self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
         for link in links:
             self._loop.call(link.start)
+        self._idle = IdleDetector(
+            self.config.idle_warning, lambda: sum(link.state is State.RUNNING for link in links)
+        )
+        if self.config.mode == "realtime" and not self.config.observer:
+            self._loop.call(self._idle.start)
 
     def _remote(self, index: int) -> Remote:
         parts = (index, self.env_id, self.provider, self.config, self._witness, self._changed.set)
@@ -233,6 +239,7 @@ class VectorEnv(RemoteCalls):
     def settle(self, mask: Sequence[bool] | None) -> None:
         """Begin a look at the remotes of `mask`; in lock-step, wait until they have lived their ticks."""
         self._check_ready()
+        self._idle.stepped()
         self._witness.allow(_HEARING)
         if self.config.mode == "realtime":
             return
