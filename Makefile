@@ -6,7 +6,7 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos lint lint-rust bench learn system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos audit lint lint-rust bench learn system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -38,6 +38,10 @@ test-rllib: .venv-rllib/.done system
 # Faults at random: make chaos SECONDS=1800 SEED=1; without SEED it picks one, and prints it.
 chaos: .venv/.dev system
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+
+# Known vulnerabilities of dependencies; it fails, and says so, where an index of them cannot be reached.
+audit: .venv/.dev
+	.ci/audit
 
 lint: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -106,4 +110,4 @@ system:
 	fi
 
 clean:
-	rm -rf .venv .venv-rllib build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-rllib .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -309,7 +309,8 @@ async def _open(
         raise ConnectError(f"{address}: not open within {timeouts.open:g} s{with_tls}") from None
     except OSError as error:
         if address.tls is not None and isinstance(error, IN_TLS):
-            raise AuthError(f"{address}: {address.tls.refusal(error)}") from error
+            kind = ConnectError if address.tls.is_cut_off(error) else AuthError
+            raise kind(f"{address}: {address.tls.refusal(error)}") from error
         raise ConnectError(f"{address}: {error.strerror or error}") from error
     except InvalidStatus as error:
         raise _refused(address, error.response.status_code) from None

@@ -37,6 +37,10 @@ class Trust(Protocol):
         """
         ...
 
+    def is_cut_off(self, error: OSError | ValueError) -> bool:
+        """Whether a TLS handshake came to nothing because the connection ended."""
+        ...
+
     def refusal(self, error: OSError | ValueError) -> str:
         """Say why a TLS handshake came to nothing."""
         ...

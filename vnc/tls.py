@@ -73,11 +73,18 @@ class TLS:
             )
 
     @staticmethod
+    def is_cut_off(error: OSError | ValueError) -> bool:
+        """Whether a TLS handshake came to nothing because the connection ended: the server may be the right one."""
+        return isinstance(error, ssl.SSLEOFError) or not isinstance(error, ssl.SSLError | ValueError)
+
+    @staticmethod
     def refusal(error: OSError | ValueError) -> str:
         """Say why a TLS handshake came to nothing: a failure of it, of `context` or of `check`."""
         match error:
             case ssl.SSLCertVerificationError():
                 return f"the server's certificate is refused: {error.verify_message}"
+            case ssl.SSLEOFError():
+                return "TLS failed: the server closed the connection"
             case ssl.SSLError() if error.reason in _NOT_TLS:
                 return f"TLS failed: what the server said is not TLS ({error.reason})"
             case ssl.SSLError():

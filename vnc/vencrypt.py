@@ -6,7 +6,7 @@ import logging
 import struct
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 
-from vnc.errors import AuthError, ProtocolError
+from vnc.errors import AuthError, ConnectError, ProtocolError
 from vnc.session import VNCAddress
 from vnc.tls import TLS
 
@@ -33,6 +33,7 @@ async def secure(reader: StreamReader, writer: StreamWriter, address: VNCAddress
 
     Raises:
         AuthError: the server offers less than what is wanted, or is not to be trusted.
+        ConnectError: it closes the connection.
         ProtocolError: it goes on in the clear.
     """
     await _agree_on_version(reader, writer)
@@ -45,7 +46,7 @@ async def secure(reader: StreamReader, writer: StreamWriter, address: VNCAddress
         )
         tls.check(writer.get_extra_info("ssl_object").getpeercert(binary_form=True))
     except (OSError, ValueError) as error:
-        raise AuthError(tls.refusal(error)) from error
+        raise (ConnectError if tls.is_cut_off(error) else AuthError)(tls.refusal(error)) from error
 
 
 def log_in(writer: StreamWriter, username: str, password: str) -> None:

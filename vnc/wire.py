@@ -73,7 +73,10 @@ class Wire(asyncio.Protocol):
         try:
             await self._upgrade(tls, certificate)
         except (OSError, ValueError) as error:
-            self._core.refuse(tls.refusal(error))
+            if tls.is_cut_off(error):
+                self._core.lost()
+            else:
+                self._core.refuse(tls.refusal(error))
         self.flush()
 
     async def _upgrade(self, tls: TLS, certificate: bool) -> None:

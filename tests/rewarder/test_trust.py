@@ -160,11 +160,17 @@ async def test_a_server_without_tls_is_refused_and_never_asked_in_the_clear(benc
     assert heard[0] == HANDSHAKE and b"Upgrade" not in heard
 
 
-@pytest.mark.parametrize("answer", [b"", b"\x16\x03\x03", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-async def test_a_server_that_breaks_tls_off_is_an_auth_error(answer):
-    async with listening(breaking_off(answer)) as port:
+async def test_a_server_that_says_something_else_in_the_place_of_tls_is_an_auth_error():
+    async with listening(breaking_off(b"HTTP/1.1 400 Bad Request\r\n\r\n")) as port:
         error = await why_not(port, TLS(insecure=True))
     assert type(error) is AuthError and "TLS failed: " in str(error)
+
+
+@pytest.mark.parametrize("answer", [b"", b"\x16\x03\x03"])
+async def test_f35_a_connection_that_ends_in_tls_is_a_connect_error(answer):
+    async with listening(breaking_off(answer)) as port:
+        error = await why_not(port, TLS(insecure=True))
+    assert type(error) is ConnectError and error.retry
 
 
 async def test_a_server_that_is_silent_in_tls_meets_the_deadline():

@@ -1,0 +1,58 @@
+"""The fault table, where another client has ours dropped: it connects and does not share (F18)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.support.agent import is_done, until, until_running
+from tests.support.xvnc import xvnc_server
+from universe_client.loop import LoopThread
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+VERSION = b"RFB 003.008\n"
+NO_SECURITY, DO_NOT_SHARE = b"\x01", b"\x00"
+
+
+@pytest.fixture
+def disconnecting(far_side: LoopThread, tmp_path: Path) -> Iterator[int]:
+    """TigerVNC's server as it is by default: a client that does not share drops the others. Its port."""
+    servers = AsyncExitStack()
+    server = xvnc_server(tmp_path, None, "-AlwaysShared=0", "-DisconnectClients=1")
+    yield far_side.run(servers.enter_async_context(server), 30)[0]
+    far_side.run(servers.aclose(), 10)
+
+
+async def take_over(port: int) -> asyncio.StreamWriter:
+    """Connect as a client that wants the server for itself; it is in when the server answers."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    await reader.readexactly(len(VERSION))
+    writer.write(VERSION)
+    (count,) = await reader.readexactly(1)
+    assert NO_SECURITY in await reader.readexactly(count)
+    writer.write(NO_SECURITY)
+    assert await reader.readexactly(4) == bytes(4)
+    writer.write(DO_NOT_SHARE)
+    await reader.readexactly(24)
+    return writer
+
+
+@pytest.mark.fault("F18", "second client with shared=0")
+def test_f18_a_client_that_does_not_share_costs_one_episode(disconnecting, far_side, open_env, measure):
+    env = open_env(RemoteAddress(VNCAddress("127.0.0.1", disconnecting)))
+    env.reset()
+    until_running(env)
+    stranger = far_side.run(take_over(disconnecting), 10)
+    began = time.monotonic()
+    cut = until(env, is_done)[-1]
+    assert cut.info["end_reason"] == "lost"
+    assert "closed" in cut.info["error"]
+    until_running(env)
+    measure("T, back", time.monotonic() - began, at_most=2, unit="s")
+    far_side.call(stranger.close)
