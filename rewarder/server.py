@@ -55,7 +55,7 @@ from rewarder.upgrade import (
     request_path,
     tracked,
 )
-from rewarder.version import PRODUCT_TOKEN
+from rewarder.version import PRODUCT_TOKEN, peer_version
 
 __all__ = ["ResetRequest", "RewarderServer", "ServerLimits", "Site"]
 
@@ -310,9 +310,10 @@ class RewarderServer:
         self._peers[peer.session.connection] = peer
         self._watch_idle()
         self._heed(peer)
-        logger.info(
-            "%s = joined as %s", peer.session.label, "observer" if peer.session.observer else "controller"
-        )
+        role = "observer" if peer.session.observer else "controller"
+        request = peer.websocket.request
+        version = None if request is None else peer_version(request.headers.get("User-Agent"))
+        logger.info("%s = joined as %s, version %s", peer.session.label, role, version or "unknown")
         space = self._extras.observation_space if self._extras and OBSERVATION in peer.wants else None
         if space is not None:
             peer.session.tell(space, time.time())

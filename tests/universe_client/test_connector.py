@@ -24,6 +24,7 @@ def test_u14_versions_are_exchanged_and_logged(scripted, playing, caplog, nobody
     env = playing(scripted())
     assert env.remotes[0].link.rewarder.remote_version == VERSION
     assert any(line.endswith(f"has version {VERSION}") for line in told(caplog))
+    assert any(f"joined as controller, version {VERSION}" in record.getMessage() for record in caplog.records)
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
