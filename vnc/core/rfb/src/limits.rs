@@ -16,7 +16,8 @@ pub struct Limits {
     /// Rects in one update: what the 16-bit count can say, also where `LastRect` ends the list.
     pub rects: u32,
     /// Bytes of one update that are held back until all of it is there, so that nobody sees half an
-    /// update; a larger one is decoded as it arrives. A raw 1920x1080 screen is 8 MiB.
+    /// update. A larger one is decoded as it arrives, and the frame before it is kept until its end: three bytes a
+    /// pixel more meanwhile. A raw 1920x1080 screen is 8 MiB.
     pub whole_update: usize,
     /// Bytes waiting to be sent to a peer that does not read.
     pub outgoing: usize,
