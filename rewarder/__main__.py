@@ -8,7 +8,6 @@ import os
 import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from rewarder.guard import secret_directory
 from rewarder.lifetime import read_line
 from rewarder.runtime import Ports, RuntimeCrash
 from rewarder.runtimes import env_ids
@@ -104,8 +104,8 @@ def _secrets(options: argparse.Namespace) -> Iterator[tuple[Secrets, str | None]
     elif options.password_file is not None:
         yield Secrets(_read_secret(options.password_file)), None
     else:
-        with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
-            password, path = secrets.token_urlsafe(16), Path(directory) / "password"
+        with secret_directory() as directory:
+            password, path = secrets.token_urlsafe(16), directory / "password"
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(password + "\n")
             yield Secrets(password), str(path)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _SCRIPT = """
@@ -64,3 +67,14 @@ class Guard:
             self._process.stdin.flush()
         except BrokenPipeError:
             log.warning("! guard %d is gone: after a kill -9 of this process others would live on", self.pid)
+
+
+@contextmanager
+def secret_directory() -> Iterator[Path]:
+    """A new directory that only its owner can look into; it is removed at the end, also after `kill -9`."""
+    directory = Path(tempfile.mkdtemp(prefix="universe-client-"))
+    guard = Guard(directory)
+    try:
+        yield directory
+    finally:
+        guard.close()

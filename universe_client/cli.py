@@ -193,7 +193,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="N or embedded:N (a process each), process:N (a program on Xvnc each), docker:N (a container each), "
         "docker:N@IMAGE (of an image of your own), or "
-        "vnc://host:5900+15900,...?password_file=FILE (vncs:// for TLS); default: %(default)s",
+        "vnc://host:5900+15900,...?password_file=FILE, which may be followed by ,host?password_file=FILE (vncs:// for "
+        "TLS); default: %(default)s",
     )
     parser.add_argument(
         "--agent",

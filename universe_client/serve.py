@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 from rich.console import Console
 
 from rewarder.client import RewarderAddress
+from rewarder.guard import secret_directory
+from rewarder.reach import EVERYWHERE
 from rewarder.runtime import Ports, RuntimeCrash
 from rewarder.serve_options import Serving
 from rewarder.viewer import viewer_path
@@ -23,7 +25,6 @@ from vnc.tls import TLS
 from vnc.vncauth import obfuscated
 
 _VNC_PASSWORD_LENGTH = 8
-_EVERYWHERE = ("0.0.0.0", "::")  # nothing listens here: what clients are told is a name
 
 
 def serve(remote: Serving, password_file: Path | None) -> int:
@@ -32,9 +33,9 @@ def serve(remote: Serving, password_file: Path | None) -> int:
     Raises:
         ConfigError: it cannot be served like this, or the password file cannot be used.
     """
-    with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
+    with secret_directory() as directory:
         password = read_secret(password_file) if password_file else secrets.token_urlsafe(16)
-        files = _write_secrets(Path(directory), password)
+        files = _write_secrets(directory, password)
         try:
             remote.play(password, on_ready=lambda ports: _announce(remote, ports, password, files))
         except RuntimeCrash:
@@ -60,19 +61,28 @@ def _announce(served: Serving, ports: Ports, password: str, files: tuple[Path, P
         # Agents pin the certificate, whoever signed it and for whatever name.
         tls, scheme = TLS(fingerprint=identity.fingerprint), "vncs"
         pinned, trusting = f"fingerprint={identity.fingerprint.hex()}&", f"-X509CA {identity.certificate} "
-    host = socket.gethostname() if served.host in _EVERYWHERE else served.host
+    host = socket.gethostname() if served.host in EVERYWHERE else served.host
     rewarder = RewarderAddress(host, ports.rewarder_port, tls=tls)
     remote = RemoteAddress(VNCAddress(host, ports.vnc_port, tls=tls), rewarder)
     page = base_url(rewarder)
-    address = f"{scheme}://{remote}?{pinned}password_file={text}"
+    address = f"{scheme}://{remote}?{pinned}password_file={quote(str(text))}"
     shown = "::".join(str(remote.vnc).rsplit(":", 1))
-    Console(soft_wrap=True, highlight=False, markup=False).print(
-        f"{served.env_id} runs; Ctrl-C ends it.\n"
+    console = Console(soft_wrap=True, highlight=False)
+    pages, beginning = f"universe-client view '{address}'", ""
+    if (
+        console.is_terminal
+    ):  # what is piped is kept: there, whoever reads it would need the password file all the same
+        pages = (
+            f"{page}{viewer_path(ports.tokens.watch, acting=False)}\n"
+            f"               {page}{viewer_path(ports.tokens.act, acting=True)} [dim]has keyboard and mouse[/]"
+        )
+        beginning = f": {password[:_VNC_PASSWORD_LENGTH]}"
+    console.print(
+        f"[bold]{served.env_id}[/] runs; Ctrl-C ends it.\n"
         f"  an agent     universe-client run --remotes '{address}'\n"
         f"  a viewer     vncviewer {trusting}-PasswordFile {viewer} {shown}\n"
-        f"  a browser    {page}{viewer_path(ports.tokens.watch, acting=False)}\n"
-        f"               {page}{viewer_path(ports.tokens.act, acting=True)} has keyboard and mouse\n"
+        f"  a browser    {pages}\n"
         f"  its health   {page}/healthz\n"
-        f"  its password in {text}; a viewer that asks for it gets the first "
-        f"{_VNC_PASSWORD_LENGTH} characters: {password[:_VNC_PASSWORD_LENGTH]}"
+        f"  its password [dim]in {text}; a viewer that asks for it gets the first "
+        f"{_VNC_PASSWORD_LENGTH} characters{beginning}[/]"
     )

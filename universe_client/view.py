@@ -20,6 +20,7 @@ from rich.console import Console
 
 from rewarder.auth import authorization
 from rewarder.client import RewarderAddress
+from rewarder.guard import secret_directory
 from rewarder.trust import IN_TLS
 from rewarder.viewer import viewer_path
 from universe_client.containers import address_of
@@ -162,10 +163,10 @@ def _view_natively(remote: RemoteAddress, acting: bool) -> int:
     program = next(filter(None, map(shutil.which, NATIVE_VIEWERS)), None)
     if program is None:
         raise ConfigError("no vncviewer is installed: apt install tigervnc-viewer")
-    with tempfile.TemporaryDirectory(prefix="universe-client-") as directory:
+    with secret_directory() as directory:
         options = ["-Shared", f"-ViewOnly={0 if acting else 1}", *_security(remote.vnc)]
         if remote.vnc.password is not None:
-            path = Path(directory) / "vncpasswd"
+            path = directory / "vncpasswd"
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(obfuscated(remote.vnc.password))
             options += ["-PasswordFile", str(path)]

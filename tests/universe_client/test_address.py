@@ -167,3 +167,20 @@ def test_a_user_name_goes_over_tls_and_its_password_is_not_cut():
 def test_what_makes_no_sense_about_tls_is_a_config_error(url, words):
     with pytest.raises(ConfigError, match=words):
         parse(url)
+
+
+def test_two_served_remotes_have_a_password_each(tmp_path):
+    for name in ("F", "G"):
+        (tmp_path / name).touch(mode=0o600)
+        (tmp_path / name).write_text(f"secret {name}\n")
+    url = f"vnc://a?password_file={tmp_path}/F,b:1+2,c?password_file={tmp_path}/G,d?"
+    passwords = {remote.vnc.host: remote.vnc.password for remote in parse(url)}
+    assert passwords == {"a": "secret F", "b": "secret G", "c": "secret G", "d": None}
+    assert parse(url)[1].rewarder.password == "secret G"
+
+
+@pytest.mark.parametrize("url", ["vnc://a?password=x,y", "vnc://a?password=x,", "vnc://a?password=x,b:1+2"])
+def test_a_comma_in_a_password_is_no_host_in_silence(url):
+    with pytest.raises(ConfigError, match="%2C"):
+        parse(url)
+    assert parse("vnc://a?password=x%2Cy")[0].vnc.password == "x,y"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -51,7 +51,10 @@ def parse(url: str) -> list[RemoteAddress]:
     """Parse `vnc://host:5900+15900,[::1]:5901+15901?password=x`.
 
     Without any port a host has both default ports, 5900 and 15900; with only `:port` it has no rewarder. The
-    password, given as `password=` or read from `password_file=`, serves all hosts and both channels.
+    password, given as `password=` or read from `password_file=`, serves both channels, and all hosts before its `?`.
+
+    Hosts with options of their own follow each other: `vnc://a?password_file=F,b,c?password_file=G`. The last host
+    needs a `?` then, empty where it has no options; a comma within an option is written `%2C`.
 
     With `vncs://` both channels go over TLS, and `ca_file=`, `fingerprint=` (SHA-256 in hexadecimal) and `insecure=1`
     say of both servers what `vnc.tls.TLS` says. `username=` is for VNC alone: see `vnc.session.VNCAddress`.
@@ -62,10 +65,32 @@ def parse(url: str) -> list[RemoteAddress]:
     scheme, separator, rest = url.partition("://")
     if scheme not in ("vnc", "vncs") or not separator:
         raise ConfigError("an address starts with vnc://, as in vnc://localhost:5900+15900, or with vncs://")
-    hosts, _, query = rest.partition("?")
-    options = _options(query, _SECURE_OPTIONS if scheme == "vncs" else _OPTIONS)
+    remotes: list[RemoteAddress] = []
+    for hosts, query in _groups(rest):
+        remotes += _remotes(hosts, query, secure=scheme == "vncs")
+    return remotes
+
+
+def _groups(text: str) -> Iterator[tuple[str, str]]:
+    """Split hosts with options of their own from each other."""
+    hosts, mark, text = text.partition("?")
+    while mark:
+        query, comma, text = text.partition(",")
+        yield hosts, query
+        if not comma:
+            return
+        hosts, mark, text = text.partition("?")
+        if not mark:
+            raise ConfigError(
+                "after the first ? every further host needs one too, and a comma within an option is %2C"
+            )
+    yield hosts, ""
+
+
+def _remotes(hosts: str, query: str, *, secure: bool) -> list[RemoteAddress]:
+    options = _options(query, _SECURE_OPTIONS if secure else _OPTIONS)
     password = _password(options)
-    tls = _tls(options) if scheme == "vncs" else None
+    tls = _tls(options) if secure else None
     return [_remote(host, password, options.get("username"), tls) for host in hosts.rstrip("/").split(",")]
 
 
@@ -134,7 +159,7 @@ def checked_password(password: str) -> str:
         warnings.warn(
             f"the password has {len(password)} characters; VNC authentication uses the first "
             f"{_VNC_PASSWORD_LENGTH} only",
-            stacklevel=4,
+            stacklevel=5,
         )
     return password
 
