@@ -79,7 +79,7 @@ class Run:
         for index, observation in enumerate(observation_n):
             if observation is not None:
                 self._first = self._first or time.monotonic()
-                self.tasks[index] = str(observation.get("instruction") or "")
+                self.tasks[index] = str(observation["instruction"] or "")
 
     def _is_over(self) -> bool:
         until = self.until

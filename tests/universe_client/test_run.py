@@ -80,3 +80,18 @@ def test_another_version_of_the_remote_is_shown(open_env, scripted, capsys, monk
     monkeypatch.setattr("rewarder.server.PRODUCT_TOKEN", "universe-client/0.0.9")
     assert run(open_env(scripted()), NoopAgent(), 100.0, Until(seconds=0.1), None, False) == 0
     assert f"0: universe-client 0.0.9 there, {VERSION} here" in capsys.readouterr().out
+
+
+def test_what_a_remote_asks_for_is_in_the_report(open_env, scripted, capsys):
+    def asked(remote, request):
+        remote.answer(request)
+        remote.text("press space")
+
+    def agent(observation_n, *_):
+        seen.append(observation_n[0] is not None and observation_n[0]["instruction"])
+        return [[]]
+
+    seen = []
+    env = open_env(scripted(on_reset=asked))
+    assert run(env, agent, 100.0, Until(seconds=0.5), None, True) == 0
+    assert msgspec.json.decode(capsys.readouterr().out)["remotes"][0]["task"] == "press space", seen
