@@ -33,7 +33,12 @@ def session(pid: int) -> set[int]:
 
 
 def command_line(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").decode().split("\0")
+    """Return the program and its arguments; one empty word for the dead."""
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        line = b""
+    return line.rstrip(b"\0").decode().split("\0")
 
 
 def state(pid: int) -> str:
