@@ -18,13 +18,15 @@ ONE_SCREEN = 24 * 16 * 4
 
 
 @pytest.mark.fault("F3", "VNC server SIGKILL")
-def test_f3_a_killed_vnc_server_cuts_the_slot_once_and_it_comes_back(scripted, playing):
+def test_f3_a_killed_vnc_server_cuts_the_slot_once_and_it_comes_back(scripted, playing, measure):
     one, other = scripted(), scripted()
     env = playing(one, other)
     one.reward(2.0)
     seen = until(env, lambda step: step.reward_n[0])  # two channels have no order between them
     one.stop_vnc()
+    began = time.monotonic()
     seen += until(env, lambda step: step.done_n[0])
+    measure("T", time.monotonic() - began, at_most=1, unit="s")
     cut = seen[-1]
     assert "probe" not in cut.info["error"], "it was not seen at once"
     assert cut.info["truncated"]
@@ -61,14 +63,14 @@ def test_f4_error_and_truncation_are_told_by_one_step(scripted, open_env):
 
 
 @pytest.mark.fault("F5", "both die at once")
-def test_f5_both_die_at_once_and_it_is_told_once(scripted, playing, caplog):
+def test_f5_both_die_at_once_and_it_is_told_once(scripted, playing, caplog, measure):
     remote = scripted()
     env = playing(remote, backoff=(5.0, 5.0))
     remote.stop()
     seen = until(env, is_done)
     seen += [one_step(env) for _ in range(50) if not env.wait(0.005)]
-    assert sum(step.done for step in seen) == 1
-    assert sum(step.info["error"] is not None for step in seen) == 1
+    measure("ends", sum(step.done for step in seen), equals=1)
+    measure("errors", sum(step.info["error"] is not None for step in seen), equals=1)
     gc.collect()
     assert not [record for record in caplog.records if "never retrieved" in record.getMessage()]
 
@@ -85,7 +87,7 @@ def test_f6_a_stalled_connection_is_lost_after_the_probe_deadline(scripted, play
 
 
 @pytest.mark.fault("F2", "SIGCONT within deadline")
-def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied):
+def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied, measure):
     remote = scripted()
     proxy, address = proxied(remote)
     env = playing(address, timeouts=replace(QUICK, probe_interval=0.2, probe_deadline=8.0))
@@ -93,18 +95,22 @@ def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied):
     remote.paint(99)
     threading.Event().wait(0.5)
     proxy.flow()
+    began = time.monotonic()
     seen = until(env, lambda step: step.observation is not None and step.pixel == 99)
+    measure("T, frames again", time.monotonic() - began, at_most=1, unit="s")
     assert not any(step.done for step in seen)
     assert proxy.accepted == 1
 
 
 @pytest.mark.fault("F7", "RST")
 @pytest.mark.parametrize("channel", ["vnc", "rewarder"])
-def test_f7_a_reset_connection_is_lost_at_once(scripted, playing, proxied, channel):
+def test_f7_a_reset_connection_is_lost_at_once(scripted, playing, proxied, measure, channel):
     proxy, address = proxied(scripted(), channel)
     env = playing(address)
     proxy.reset()
+    began = time.monotonic()
     cut = until(env, is_done)[-1]
+    measure("T", time.monotonic() - began, at_most=1, unit="s")
     assert isinstance(env.remotes[0].error, PeerLost)
     assert cut.info["error"] is not None
     assert not {"probe", "pong"} & set(cut.info["error"].split()), "it was not seen at once"
@@ -144,7 +150,7 @@ def test_f11_latency_and_small_pieces_change_nothing(scripted, open_env, proxied
 
 
 @pytest.mark.fault("F29", "peer never reads our bytes")
-def test_f29_a_remote_that_does_not_read_is_lost_and_step_never_waits(scripted, playing, proxied):
+def test_f29_a_remote_that_does_not_read_is_lost_and_step_never_waits(scripted, playing, proxied, measure):
     remote = scripted(has_rewarder=False)
     proxy, address = proxied(remote)
     env = playing(
@@ -163,4 +169,4 @@ def test_f29_a_remote_that_does_not_read_is_lost_and_step_never_waits(scripted, 
             break
         assert began < deadline
     assert "does not read" in step.info["error"]
-    assert longest < 5.0
+    measure("S, longest", longest, at_most=5, unit="s")
