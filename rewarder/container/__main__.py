@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from rewarder.container.network import NetworkOpen, close_network
 from rewarder.container.spawner import CONTROL, Spawner
-from rewarder.container.users import JUDGE, PLAYER, become, forgo_privileges, owner_of
+from rewarder.container.users import JUDGE, PLAYER, acting_as, become, forgo_privileges
 from rewarder.lifetime import STDIN, read_line
 
 SECRETS = Path("/run/secrets")
@@ -102,9 +102,8 @@ def _password() -> str | None:
     if os.environ.pop("UNIVERSE_PASSWORD", None) != "stdin":
         return _read_secret("password")
     password = read_line().decode().rstrip("\r\n")
-    os.seteuid(JUDGE.id)  # the owner of the directory
-    _write_private(SECRETS / "password", password)
-    os.seteuid(0)
+    with acting_as(JUDGE.id):
+        _write_private(SECRETS / "password", password)
     return password
 
 
@@ -113,11 +112,15 @@ def _read_secret(name: str) -> str | None:
     path = SECRETS / name
     if os.getuid() != 0:
         return path.read_text().rstrip("\r\n") if path.exists() else None
-    with owner_of(SECRETS):
+    with acting_as(SECRETS.stat().st_uid):
         if not path.exists():
             return None
-    with owner_of(path):
-        return path.read_text().rstrip("\r\n")
+        found = os.open(path, os.O_PATH)
+    try:
+        with acting_as(os.fstat(found).st_uid):  # who owns the file may not pass through the directory
+            return Path(f"/proc/self/fd/{found}").read_text().rstrip("\r\n")
+    finally:
+        os.close(found)
 
 
 def _read_tls() -> dict[str, str]:

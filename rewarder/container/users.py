@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 24, 38  # linux/prctl.h
 _CAPABILITIES = 64  # more than any kernel has
@@ -47,19 +46,16 @@ def become(user: User) -> None:
 
 
 @contextmanager
-def owner_of(path: Path) -> Iterator[None]:
-    """Act as the owner of a file: root without CAP_DAC_OVERRIDE reads its own files only.
+def acting_as(user: int) -> Iterator[None]:
+    """Have the rights of `user` to files: root without CAP_DAC_OVERRIDE has those of its own only.
 
     Raises:
-        PermissionError: the owner is nobody in this container, as under user namespaces.
+        PermissionError: that is nobody in this container, as under user namespaces.
     """
-    owner = path.stat().st_uid
     try:
-        os.seteuid(owner)
+        os.seteuid(user)
     except OSError as error:
-        raise PermissionError(
-            error.errno, f"its owner is user {owner}, whom this container cannot be", str(path)
-        ) from error
+        raise PermissionError(error.errno, f"this container has no user {user}") from error
     try:
         yield
     finally:

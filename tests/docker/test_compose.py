@@ -18,10 +18,17 @@ DOCKER = Path(__file__).parents[2] / "docker"
 SCALE = {"gym-core": 2, "browser": 1, "desktop": 1}
 
 
-@pytest.fixture
-def compose(tmp_path, engine):
-    """`docker compose` in docker/, with a password; its project is taken down at the end."""
-    (tmp_path / "password").write_text("canary-c\n")
+@pytest.fixture(params=[0, 1000, 1001, 4242])
+def compose(tmp_path, engine, request):
+    """`docker compose` in docker/, with a password file of one user's own; its project is taken down at the end.
+
+    1000 and 1001 are users in the container, too: the second must not read it there.
+    """
+    secret = tmp_path / "password"
+    secret.touch(mode=0o600)
+    secret.write_text("canary-c\n")
+    if request.param != os.geteuid():
+        os.chown(secret, request.param, request.param)  # CI is root, as dockerd is
     command = ["docker-compose"] if shutil.which("docker-compose") else ["docker", "compose"]
     environment = {
         **os.environ,

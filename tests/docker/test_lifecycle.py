@@ -67,6 +67,18 @@ def test_an_interrupted_agent_takes_its_containers_along(agent, daemon):
     assert of_session(daemon, session) == {}
 
 
+def test_sigterm_to_run_takes_its_containers_along(daemon):
+    arguments = ("run", CARTPOLE, "--remotes", "docker:2")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "universe_client", *arguments], stdout=subprocess.DEVNULL
+    )
+    with running:
+        wait_until(lambda: len(left_behind(daemon)) == 3, 60, "two containers and their network")
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 128 + signal.SIGTERM
+    assert left_behind(daemon) == []
+
+
 def test_an_agent_that_forgets_to_close_leaves_nothing(daemon):
     script = AGENT.replace("with universe_client.VectorEnv", "env = universe_client.VectorEnv")
     script = script.replace(" as env:\n", "\nif True:\n").replace("    sys.stdin.read()\n", "")

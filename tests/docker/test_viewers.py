@@ -12,7 +12,7 @@ from PIL import Image
 
 from tests.support import viewers
 from tests.support.agent import one_step, until_running, wait_until
-from tests.support.containers import PLAYER, shell
+from tests.support.containers import PLAYER, command, shell
 from tests.support.headless import page
 from tests.support.tasks import instruction
 from tests.support.viewer_page import CONNECTED, looks_like, next_picture, type_folder
@@ -91,6 +91,17 @@ def test_the_page_watches_while_an_agent_plays(slalom, browser, tmp_path: Path):
     assert_watched(shots, frames)
     browser.listen()
     assert browser.complaints == []
+
+
+def test_a_container_is_viewed_by_its_name(slalom, containers):
+    """Nobody has to fish for its password."""
+    (container,) = containers(slalom)
+    page = command("view", "--print", container.name).strip()
+    assert page == viewer_url(slalom.remotes[0].link.address, acting=False)
+    assert command("view", "--print", "--act", container.short_id).strip() == viewer_url(
+        slalom.remotes[0].link.address, acting=True
+    )
+    assert slalom.remotes[0].link.address.rewarder.password not in page
 
 
 def test_what_is_typed_into_a_watching_page_reaches_nothing(open_env, containers, browser):
