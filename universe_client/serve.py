@@ -67,22 +67,22 @@ def _announce(served: Serving, ports: Ports, password: str, files: tuple[Path, P
     page = base_url(rewarder)
     address = f"{scheme}://{remote}?{pinned}password_file={quote(str(text))}"
     shown = "::".join(str(remote.vnc).rsplit(":", 1))
-    console = Console(soft_wrap=True, highlight=False)
+    console = Console(soft_wrap=True, highlight=False, markup=False)
     pages, beginning = f"universe-client view '{address}'", ""
     if (
         console.is_terminal
     ):  # what is piped is kept: there, whoever reads it would need the password file all the same
         pages = (
             f"{page}{viewer_path(ports.tokens.watch, acting=False)}\n"
-            f"               {page}{viewer_path(ports.tokens.act, acting=True)} [dim]has keyboard and mouse[/]"
+            f"               {page}{viewer_path(ports.tokens.act, acting=True)} has keyboard and mouse"
         )
         beginning = f": {password[:_VNC_PASSWORD_LENGTH]}"
     console.print(
-        f"[bold]{served.env_id}[/] runs; Ctrl-C ends it.\n"
+        f"{served.env_id} runs; Ctrl-C ends it.\n"
         f"  an agent     universe-client run --remotes '{address}'\n"
         f"  a viewer     vncviewer {trusting}-PasswordFile {viewer} {shown}\n"
         f"  a browser    {pages}\n"
         f"  its health   {page}/healthz\n"
-        f"  its password [dim]in {text}; a viewer that asks for it gets the first "
-        f"{_VNC_PASSWORD_LENGTH} characters{beginning}[/]"
+        f"  its password in {text}; a viewer that asks for it gets the first "
+        f"{_VNC_PASSWORD_LENGTH} characters{beginning}"
     )
