@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::Error;
+use crate::Corrupt;
 use crate::bits::Bits;
 use crate::table::{Entry, Table};
 
@@ -79,18 +79,18 @@ impl Codes {
         &FIXED
     }
 
-    fn build(&mut self, symbols: &[u8], distances: &[u8]) -> Result<(), Error> {
+    fn build(&mut self, symbols: &[u8], distances: &[u8]) -> Result<(), Corrupt> {
         self.symbols.build(symbols, &SYMBOLS)?;
         self.distances.build(distances, &DISTANCES)
     }
 
     /// The codes at the beginning of a block; `None` when they are not all there.
-    pub fn read(&mut self, bits: &mut Bits<'_>) -> Option<Result<(), Error>> {
+    pub fn read(&mut self, bits: &mut Bits<'_>) -> Option<Result<(), Corrupt>> {
         let symbols = 257 + bits.take(5)?;
         let distances = 1 + bits.take(5)?;
         let lengths = 4 + bits.take(4)?;
         if symbols > 286 || distances > 30 {
-            return Some(Err(Error::Corrupt));
+            return Some(Err(Corrupt));
         }
         let mut short = [0; ORDER.len()];
         for &place in &ORDER[..lengths] {
@@ -99,20 +99,24 @@ impl Codes {
         let mut table = Table::<7, 128>::new();
         // zlib takes no lone code here, which could only repeat one length.
         if short.iter().filter(|&&length| length > 0).count() < 2 || table.build(&short, &LENGTHS).is_err() {
-            return Some(Err(Error::Corrupt));
+            return Some(Err(Corrupt));
         }
         let mut all = [0; 286 + 30];
         let all = &mut all[..symbols + distances];
         Some(match read_lengths(bits, &table, all)? {
             // Without a code for its end, a block would have none.
             Ok(()) if all[256] > 0 => self.build(&all[..symbols], &all[symbols..]),
-            Ok(()) => Err(Error::Corrupt),
+            Ok(()) => Err(Corrupt),
             Err(error) => Err(error),
         })
     }
 }
 
-fn read_lengths(bits: &mut Bits<'_>, table: &Table<7, 128>, lengths: &mut [u8]) -> Option<Result<(), Error>> {
+fn read_lengths(
+    bits: &mut Bits<'_>,
+    table: &Table<7, 128>,
+    lengths: &mut [u8],
+) -> Option<Result<(), Corrupt>> {
     let mut at = 0;
     while at < lengths.len() {
         bits.refill();
@@ -120,12 +124,12 @@ fn read_lengths(bits: &mut Bits<'_>, table: &Table<7, 128>, lengths: &mut [u8]) 
         bits.take(entry.bits() & 63)?;
         let (length, repeats) = match (entry.byte(), at.checked_sub(1)) {
             (16, Some(last)) => (lengths[last], 3 + bits.take(2)?),
-            (16, None) => return Some(Err(Error::Corrupt)),
+            (16, None) => return Some(Err(Corrupt)),
             (17, _) => (0, 3 + bits.take(3)?),
             (18, _) => (0, 11 + bits.take(7)?),
             (length, _) => (length, 1),
         };
-        let Some(run) = lengths.get_mut(at..at + repeats) else { return Some(Err(Error::Corrupt)) };
+        let Some(run) = lengths.get_mut(at..at + repeats) else { return Some(Err(Corrupt)) };
         run.fill(length);
         at += repeats;
     }

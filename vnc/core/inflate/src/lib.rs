@@ -2,30 +2,29 @@
 //! whole before it is inflated.
 //!
 //! That is simpler than what a general library does, and faster: output lies behind its own history, so that nothing is
-//! copied into a window, and a part of the input that ends within a symbol is rare enough to be put aside.
+//! copied into a window, and a part of the input that ends within a symbol is rare enough to be put aside. Output is made
+//! as it is asked for, in pieces of some hundred KiB: that, and no more, is what a stream holds.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::inline_always, reason = "one loop whose state must stay in registers")]
 
 mod bits;
 mod codes;
+mod part;
 mod symbols;
 mod table;
 mod window;
 
 use bits::Bits;
 use codes::Codes;
+pub use part::Part;
 use symbols::Stop;
+pub use window::PIECE;
 use window::Window;
 
-/// Why a stream cannot go on.
+/// A stream cannot go on: it is no zlib stream, or goes on behind its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// It is no zlib stream, or goes on behind its end.
-    Corrupt,
-    /// There is more output than allowed.
-    TooMuch,
-}
+pub struct Corrupt;
 
 /// A zlib stream. Its checksum, which comes with an end that RFB's streams do not have, is not verified.
 #[derive(Default)]
@@ -60,25 +59,13 @@ impl Inflater {
         self.rest = (Vec::new(), 0);
     }
 
-    /// Inflate all of `input`, which may give `most` bytes and no more; after an error the stream is of no use.
-    pub fn inflate(&mut self, input: &[u8], most: usize) -> Result<&[u8], Error> {
-        self.window.begin(most);
-        let (mut joined, skip) = std::mem::take(&mut self.rest);
-        let input = if joined.is_empty() {
-            input
-        } else {
-            joined.extend(input);
-            &joined
-        };
-        let mut bits = Bits::new(input, skip);
-        while self.advance(&mut bits)? {}
-        let (rest, skip) = bits.rest();
-        self.rest = (rest.to_vec(), skip);
-        self.window.output()
+    /// Go on with the next part of the stream.
+    pub fn part<'a>(&'a mut self, input: &'a [u8]) -> Part<'a> {
+        Part::new(self, input)
     }
 
-    /// One part of the stream; false when no more of it is there.
-    fn advance(&mut self, bits: &mut Bits<'_>) -> Result<bool, Error> {
+    /// One step; false when there is no more input, or no more output is wanted.
+    fn advance(&mut self, bits: &mut Bits<'_>) -> Result<bool, Corrupt> {
         let next = match self.state {
             State::Header => whole(bits, header),
             State::Block => whole(bits, |bits| self.block(bits)),
@@ -102,17 +89,15 @@ impl Inflater {
             0 => stored(bits)?,
             1 => Ok(State::Fixed),
             2 => self.codes.get_or_insert_default().read(bits)?.map(|()| State::Dynamic),
-            _ => Err(Error::Corrupt),
+            _ => Err(Corrupt),
         };
         self.last = last;
         Some(state)
     }
 
     fn stored(&mut self, bits: &mut Bits<'_>, left: usize) -> Next {
-        let bytes = bits.bytes(left);
-        if let Err(error) = self.window.extend(bytes) {
-            return Some(Err(error));
-        }
+        let bytes = bits.bytes(left.min(self.window.missing()));
+        self.window.extend(bytes);
         self.state = State::Stored(left - bytes.len());
         (left == bytes.len()).then_some(Ok(State::Block))
     }
@@ -123,8 +108,7 @@ impl Inflater {
             _ => Codes::fixed(),
         };
         loop {
-            let stop = self.window.make_room().and_then(|room| symbols::inflate(codes, bits, room));
-            match stop {
+            match symbols::inflate(codes, bits, self.window.make_room()?) {
                 Ok(Stop::End) => return Some(Ok(State::Block)),
                 Ok(Stop::Full) => {}
                 Ok(Stop::Starved) => return None,
@@ -134,8 +118,8 @@ impl Inflater {
     }
 }
 
-/// What comes next in a stream; `None` when its input is not all there.
-type Next = Option<Result<State, Error>>;
+/// What comes next in a stream; `None` when its input is not all there, or its output is not wanted.
+type Next = Option<Result<State, Corrupt>>;
 
 /// Read something whole, or nothing.
 fn whole(bits: &mut Bits<'_>, read: impl FnOnce(&mut Bits<'_>) -> Next) -> Next {
@@ -150,20 +134,20 @@ fn header(bits: &mut Bits<'_>) -> Next {
     let (method, flags) = (bits.take(8)?, bits.take(8)?);
     let good =
         method & 15 == 8 && method >> 4 <= 7 && flags & 32 == 0 && (method << 8 | flags).is_multiple_of(31);
-    Some(if good { Ok(State::Block) } else { Err(Error::Corrupt) })
+    Some(if good { Ok(State::Block) } else { Err(Corrupt) })
 }
 
 /// RFC 1951 3.2.4.
 fn stored(bits: &mut Bits<'_>) -> Next {
     bits.align();
     let (length, complement) = (bits.take(16)?, bits.take(16)?);
-    Some(if length ^ complement == 0xffff { Ok(State::Stored(length)) } else { Err(Error::Corrupt) })
+    Some(if length ^ complement == 0xffff { Ok(State::Stored(length)) } else { Err(Corrupt) })
 }
 
 fn trailer(bits: &mut Bits<'_>, left: usize) -> Next {
     let count = bits.bytes(usize::MAX).len();
     match left.checked_sub(count) {
-        None => Some(Err(Error::Corrupt)),
+        None => Some(Err(Corrupt)),
         Some(_) if count == 0 => None,
         Some(left) => Some(Ok(State::Trailer(left))),
     }

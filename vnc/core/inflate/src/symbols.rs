@@ -1,6 +1,6 @@
 //! Literals and matches (RFC 1951 3.2.3): where the time goes.
 
-use crate::Error;
+use crate::Corrupt;
 use crate::bits::Bits;
 use crate::codes::Codes;
 use crate::table::Entry;
@@ -17,7 +17,7 @@ pub enum Stop {
 }
 
 /// Inflate symbols until something stops it.
-pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, mut room: Room<'_>) -> Result<Stop, Error> {
+pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, mut room: Room<'_>) -> Result<Stop, Corrupt> {
     match many(codes, bits, &mut room) {
         Ok(Stop::Starved) => last(codes, bits, &mut room),
         stop => stop,
@@ -27,7 +27,7 @@ pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, mut room: Room<'_>) -> Result
 /// While there is plenty of input.
 ///
 /// What comes next is looked up before the present symbol is written, so that the processor need not wait for it.
-fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Error> {
+fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Corrupt> {
     // Copies, for the registers.
     let (mut bits, mut at, end) = (input.clone(), *room.at, room.end);
     let out = &mut *room.bytes;
@@ -63,7 +63,7 @@ fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop
             }
             if entry.is_special() {
                 bits.skip(entry.bits());
-                break if entry.is_end() { Ok(Stop::End) } else { Err(Error::Corrupt) };
+                break if entry.is_end() { Ok(Stop::End) } else { Err(Corrupt) };
             }
         }
         let length = entry.with_extra(bits.word());
@@ -76,7 +76,7 @@ fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop
         let distance = way.with_extra(bits.word());
         bits.skip(way.bits());
         if way.is_special() || distance > at {
-            break Err(Error::Corrupt);
+            break Err(Corrupt);
         }
         entry = codes.symbols.look_up(bits.word());
         repeat(out, at, distance, length);
@@ -96,7 +96,7 @@ fn put(codes: &Codes, out: &mut [u8], at: &mut usize, bits: &mut Bits<'_>, entry
 }
 
 /// Near the end of the input: one symbol after the other, each only when all of it is there.
-fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Error> {
+fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Corrupt> {
     let (out, at) = (&mut *room.bytes, &mut *room.at);
     while *at <= room.end {
         let mut ahead = bits.clone();
@@ -113,7 +113,7 @@ fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop,
             *bits = ahead;
             return Ok(Stop::End);
         } else if entry.is_special() {
-            return Err(Error::Corrupt);
+            return Err(Corrupt);
         } else {
             ahead.refill();
             let length = entry.with_extra(word);
@@ -124,7 +124,7 @@ fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop,
             }
             let distance = entry.with_extra(word);
             if entry.is_special() || distance > *at {
-                return Err(Error::Corrupt);
+                return Err(Corrupt);
             }
             repeat(out, *at, distance, length);
             *at += length;

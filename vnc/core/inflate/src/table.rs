@@ -1,6 +1,6 @@
 //! Tables that tell from the next bits which symbol they are (RFC 1951 3.2.2).
 
-use crate::Error;
+use crate::Corrupt;
 
 /// What the next bits mean. From the lowest bit: eight for how many bits to skip, extra bits included; four for the
 /// length of the code among them (in a link: of the index into the second table); flags; the value from bit 16.
@@ -95,13 +95,13 @@ impl<const ROOT: u32, const SIZE: usize> Table<ROOT, SIZE> {
     /// Lay out canonical codes of so many bits each (0: unused) for the symbols that mean `entries`.
     ///
     /// As in zlib, codes must use up all values, but for one single code of one bit, or none.
-    pub fn build(&mut self, lengths: &[u8], entries: &[Entry]) -> Result<(), Error> {
+    pub fn build(&mut self, lengths: &[u8], entries: &[Entry]) -> Result<(), Corrupt> {
         let sorted = Sorted::new(lengths);
         let longest = sorted.longest();
         match (sorted.unused()?, longest) {
             (0, _) => {}
             (_, 0 | 1) => self.0[..2].fill(Entry::INVALID.of_length(1)),
-            _ => return Err(Error::Corrupt),
+            _ => return Err(Corrupt),
         }
         let mut code = 0;
         for bits in 1..=ROOT {
@@ -188,10 +188,10 @@ impl Sorted {
     }
 
     /// How many values of 15 bits no code begins.
-    fn unused(&self) -> Result<usize, Error> {
+    fn unused(&self) -> Result<usize, Corrupt> {
         let used: usize =
             (1..=MAX_BITS as u32).map(|bits| self.of_length(bits).len() << (MAX_BITS as u32 - bits)).sum();
-        (1_usize << MAX_BITS).checked_sub(used).ok_or(Error::Corrupt)
+        (1_usize << MAX_BITS).checked_sub(used).ok_or(Corrupt)
     }
 
     /// How many bits tell apart the codes that share their first `root` bits with the next `count` of length `bits`.

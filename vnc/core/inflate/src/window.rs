@@ -1,12 +1,13 @@
 //! Where inflated bytes go: behind those that came before, to which they refer.
 
-use crate::Error;
-
 /// How far back a distance may reach (RFC 1951 2).
 const HISTORY: usize = 32 << 10;
 
 /// When so much has come, all but the history is forgotten. More of it means less to move, less of it fits the caches.
 const FULL: usize = 192 << 10;
+
+/// Bytes that are inflated at once, so that most rects are one piece.
+pub const PIECE: usize = 256 << 10;
 
 /// The longest match and what is written in front of it and beyond it before the room is looked at again.
 pub const MARGIN: usize = 320;
@@ -14,61 +15,70 @@ pub const MARGIN: usize = 320;
 /// The first room; what needs more is doubled.
 const FIRST: usize = 16 << 10;
 
+/// INVARIANT: `start <= at <= bytes.len()`.
 #[derive(Default)]
 pub struct Window {
     bytes: Vec<u8>,
-    /// Where the present output begins, how far it has come and how far it may come.
+    /// Where the output begins that nobody has consumed, how far it has come and how far it is to come.
     start: usize,
     at: usize,
-    limit: usize,
+    goal: usize,
 }
 
 impl Window {
-    /// Begin an output of at most `most` bytes.
-    pub fn begin(&mut self, most: usize) {
+    /// Output that nobody has consumed.
+    #[inline]
+    pub fn pending(&self) -> &[u8] {
+        &self.bytes[self.start..self.at]
+    }
+
+    /// `count` pending bytes are done with.
+    #[inline]
+    pub fn consume(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.at);
+    }
+
+    /// From now on there is room until a piece is pending, and `size` bytes at least.
+    pub fn aim(&mut self, size: usize) {
         if self.at > FULL {
-            self.bytes.copy_within(self.at - HISTORY..self.at, 0);
-            self.at = HISTORY;
+            let kept = self.start.min(self.at - HISTORY);
+            self.bytes.copy_within(kept..self.at, 0);
+            (self.start, self.at) = (self.start - kept, self.at - kept);
         }
-        self.start = self.at;
-        self.limit = self.at.saturating_add(most);
+        self.goal = self.start + size.max(PIECE);
     }
 
     /// Forget everything.
     pub const fn clear(&mut self) {
-        (self.start, self.at, self.limit) = (0, 0, 0);
+        (self.start, self.at, self.goal) = (0, 0, 0);
     }
 
-    /// What has come since the beginning; symbols may have brought more than allowed.
-    pub fn output(&self) -> Result<&[u8], Error> {
-        if self.at > self.limit { Err(Error::TooMuch) } else { Ok(&self.bytes[self.start..self.at]) }
+    /// How many bytes are missing to what was aimed at.
+    pub const fn missing(&self) -> usize {
+        self.goal.saturating_sub(self.at)
     }
 
-    /// Room for a few symbols more, so long as there is not too much already.
-    pub fn make_room(&mut self) -> Result<Room<'_>, Error> {
-        if self.at > self.limit {
-            return Err(Error::TooMuch);
+    /// Room for some symbols; None when nothing is missing.
+    pub fn make_room(&mut self) -> Option<Room<'_>> {
+        if self.missing() == 0 {
+            return None;
         }
         if self.bytes.len() < self.at + MARGIN {
-            let wanted = (2 * self.bytes.len()).max(FIRST).min(self.limit).max(self.at);
+            let wanted = (2 * self.bytes.len()).max(FIRST).min(self.goal).max(self.at);
             self.bytes.resize(wanted + MARGIN, 0);
         }
-        let end = self.limit.min(self.bytes.len() - MARGIN);
-        Ok(Room { bytes: &mut self.bytes, at: &mut self.at, end })
+        let end = self.goal.min(self.bytes.len() - MARGIN);
+        Some(Room { bytes: &mut self.bytes, at: &mut self.at, end })
     }
 
     /// Write what needs no inflating.
-    pub fn extend(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub fn extend(&mut self, bytes: &[u8]) {
         let end = self.at + bytes.len();
-        if end > self.limit {
-            return Err(Error::TooMuch);
-        }
         if self.bytes.len() < end {
             self.bytes.resize(end + MARGIN, 0);
         }
         self.bytes[self.at..end].copy_from_slice(bytes);
         self.at = end;
-        Ok(())
     }
 }
 

@@ -75,7 +75,7 @@ pub enum Reason {
     /// The inflated data ends early: wanted, got.
     Short(usize, usize),
     /// The inflated data goes on after the last pixel.
-    Excess(usize),
+    Excess,
     /// The zlib stream is broken or has ended.
     Zlib,
     /// The JPEG decoder's complaint.
@@ -106,7 +106,7 @@ impl fmt::Display for Reason {
             Self::Reserved(what, n) => write!(f, "{what} {n} does not exist"),
             Self::Run(n, left) => write!(f, "run of {n} pixels, {left} left"),
             Self::Short(want, got) => write!(f, "{got} bytes of data, {want} needed"),
-            Self::Excess(n) => write!(f, "at least {n} bytes after the last pixel"),
+            Self::Excess => f.write_str("data after the last pixel"),
             Self::Zlib => f.write_str("broken zlib stream"),
             Self::Jpeg(text) => write!(f, "broken jpeg: {text}"),
             Self::JpegSize(w, h) => write!(f, "jpeg of {w}x{h} pixels"),

@@ -35,6 +35,15 @@ impl Rect {
             && self.y as u32 + self.height as u32 <= height as u32
     }
 
+    /// Its rows, from top to bottom in bands of no more than what is inflated at once; each row takes so many bytes.
+    pub(crate) fn bands(self, row_bytes: usize) -> impl Iterator<Item = Self> {
+        let rows = (inflate::PIECE / row_bytes.max(1)).clamp(1, u16::MAX.into());
+        (0..self.height).step_by(rows).map(move |top| {
+            let height = (self.height - top).min(rows as u16);
+            Self { y: self.y + top, height, ..self }
+        })
+    }
+
     /// Tiles of at most `side` pixels, left to right and top to bottom, relative to the rect, from number `first` on.
     #[inline]
     pub(crate) const fn tiles(self, side: usize, first: usize) -> Tiles {
@@ -105,6 +114,15 @@ mod tests {
         assert!(!Rect::new(1, 0, 800, 600).fits(800, 600));
         assert!(!Rect::new(65_535, 0, 65_535, 1).fits(800, 600));
         assert!(!Rect::new(0, 65_535, 1, 2).fits(800, 600));
+    }
+
+    #[test]
+    fn bands_are_all_rows_once() {
+        let bands = |rect: Rect, row| rect.bands(row).map(|band| (band.y, band.height)).collect::<Vec<_>>();
+        assert_eq!(bands(Rect::new(3, 5, 100, 65_530), 0), [(5, 65_530)]);
+        assert_eq!(bands(Rect::new(3, 5, 100, 65_530), 300)[..2], [(5, 873), (878, 873)]);
+        assert_eq!(bands(Rect::new(0, 1, 9, 3), 1 << 20), [(1, 1), (2, 1), (3, 1)]);
+        assert_eq!(bands(Rect::new(0, 1, 9, 0), 27), []);
     }
 
     #[test]

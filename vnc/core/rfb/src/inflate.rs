@@ -1,4 +1,4 @@
-//! One zlib stream over many rects, bounded by what the rect can need.
+//! One zlib stream over many rects, inflated piece by piece and to no more than the rect needs.
 
 use crate::error::Reason;
 
@@ -12,18 +12,57 @@ impl Inflater {
         self.0.reset();
     }
 
-    /// Inflate `input` to exactly `size` bytes.
-    pub fn exact(&mut self, input: &[u8], size: usize) -> Result<&[u8], Reason> {
-        let pixels = self.at_most(input, size)?;
-        if pixels.len() < size { Err(Reason::Short(size, pixels.len())) } else { Ok(pixels) }
+    /// Go on with `input`, the data of one rect.
+    pub fn part<'a>(&'a mut self, input: &'a [u8]) -> Part<'a> {
+        Part { part: self.0.part(input), offset: 0, lent: 0 }
+    }
+}
+
+/// What the data of one rect inflates to.
+pub(crate) struct Part<'a> {
+    part: inflate::Part<'a>,
+    /// Bytes that were consumed, and bytes that `take` has lent.
+    offset: usize,
+    lent: usize,
+}
+
+impl Part<'_> {
+    /// Bytes that were consumed.
+    #[inline]
+    pub const fn offset(&self) -> usize {
+        self.offset
     }
 
-    /// Inflate all of `input`, which may give `most` bytes and no more.
-    pub fn at_most(&mut self, input: &[u8], most: usize) -> Result<&[u8], Reason> {
-        self.0.inflate(input, most).map_err(|error| match error {
-            inflate::Error::Corrupt => Reason::Zlib,
-            inflate::Error::TooMuch => Reason::Excess(1),
-        })
+    /// Bytes that are not consumed: at least `size`, or else all there are.
+    #[inline]
+    pub fn fill(&mut self, size: usize) -> Result<&[u8], Reason> {
+        self.part.fill(size).map_err(|inflate::Corrupt| Reason::Zlib)
+    }
+
+    /// `count` bytes are done with.
+    #[inline]
+    pub fn consume(&mut self, count: usize) {
+        self.part.consume(count);
+        self.offset += count;
+    }
+
+    /// The next `size` bytes of the `total` that the rect needs; they are consumed when more is asked for.
+    pub fn take(&mut self, size: usize, total: usize) -> Result<&[u8], Reason> {
+        let lent = std::mem::replace(&mut self.lent, size);
+        self.consume(lent);
+        let offset = self.offset;
+        let bytes = self.fill(size)?;
+        bytes.get(..size).ok_or(Reason::Short(total, offset + bytes.len()))
+    }
+
+    /// Use what is left of the input; it must not give any more.
+    pub fn finish(mut self) -> Result<(), Reason> {
+        self.consume(self.lent);
+        match self.part.finish() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Reason::Excess),
+            Err(inflate::Corrupt) => Err(Reason::Zlib),
+        }
     }
 }
 
@@ -38,19 +77,26 @@ mod tests {
         out
     }
 
-    #[test]
-    fn streams_of_another_size_are_refused() {
-        let packed = deflate(&[1; 10]);
-        assert_eq!(Inflater::default().exact(&packed, 10), Ok(&[1; 10][..]));
-        assert_eq!(Inflater::default().exact(&packed, 20), Err(Reason::Short(20, 10)));
-        assert_eq!(Inflater::default().exact(&packed, 9), Err(Reason::Excess(1)));
-        assert_eq!(Inflater::default().exact(&[0xff; 20], 20), Err(Reason::Zlib));
+    /// What becomes of data from which so many bytes are taken, in pieces of this size.
+    fn taken(packed: &[u8], total: usize, piece: usize) -> Result<Vec<u8>, Reason> {
+        let mut inflater = Inflater::default();
+        let mut part = inflater.part(packed);
+        let mut out = Vec::new();
+        while out.len() < total {
+            out.extend(part.take(piece.min(total - out.len()), total)?);
+        }
+        part.finish().map(|()| out)
     }
 
     #[test]
-    fn streams_of_unknown_size_are_bounded() {
-        let packed = deflate(&vec![3; 200_000]);
-        assert_eq!(Inflater::default().at_most(&packed, 300_000), Ok(&vec![3; 200_000][..]));
-        assert_eq!(Inflater::default().at_most(&packed, 199_999), Err(Reason::Excess(1)));
+    fn streams_of_another_size_are_refused() {
+        let data: Vec<u8> = (0..1_000_000_u32).map(|i| (i >> 8) as u8).collect();
+        let packed = deflate(&data);
+        for piece in [1000, 300_000, 1_000_000] {
+            assert_eq!(taken(&packed, 1_000_000, piece), Ok(data.clone()));
+            assert_eq!(taken(&packed, 1_000_001, piece), Err(Reason::Short(1_000_001, 1_000_000)));
+            assert_eq!(taken(&packed, 999_999, piece), Err(Reason::Excess));
+        }
+        assert_eq!(taken(&[0xff; 20], 20, 20), Err(Reason::Zlib));
     }
 }

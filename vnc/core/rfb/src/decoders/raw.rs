@@ -7,7 +7,7 @@
 use pixels::drop_padding;
 
 use super::{Decoder, Progress, Scan};
-use crate::error::Fault;
+use crate::error::{Fault, Reason};
 use crate::framebuffer::Framebuffer;
 use crate::geometry::Rect;
 
@@ -29,13 +29,13 @@ impl Decoder for Raw {
     }
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
-        draw(payload, rect, screen)
+        draw(payload, rect, screen).map_err(|reason| reason.at(0))
     }
 }
 
 /// Draw `payload`, which holds exactly the rect's pixels.
-pub(super) fn draw(payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
-    let mut window = screen.window(rect).map_err(|reason| reason.at(0))?;
+pub(super) fn draw(payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Reason> {
+    let mut window = screen.window(rect)?;
     let row_bytes = usize::from(rect.width).max(1) * 4;
     drop_padding(payload.chunks_exact(row_bytes).zip(window.all_rows()));
     Ok(())

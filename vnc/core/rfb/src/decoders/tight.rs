@@ -80,21 +80,32 @@ impl Decoder for Tight {
             Kind::Fill => screen.window(rect).map(|mut window| {
                 window.fill(window.tile(), [data[0], data[1], data[2]]);
             }),
-            Kind::Basic { stream, filter, size } => self.basic(data, stream, size).and_then(|pixels| {
-                let mut window = screen.window(rect)?;
-                filter.draw(pixels, &mut window)
-            }),
+            Kind::Basic { filter, size, .. } if size < MIN_TO_COMPRESS => {
+                screen.window(rect).and_then(|mut window| filter.draw(data, &mut window, &mut Vec::new()))
+            }
+            Kind::Basic { stream, filter, .. } => self.basic(data, stream, &filter, rect, screen),
         };
         result.map_err(|reason| reason.at(header.start))
     }
 }
 
 impl Tight {
-    fn basic<'s>(&'s mut self, data: &'s [u8], stream: usize, size: usize) -> Result<&'s [u8], Reason> {
-        if size < MIN_TO_COMPRESS {
-            return Ok(data);
+    fn basic(
+        &mut self,
+        data: &[u8],
+        stream: usize,
+        filter: &Filter<'_>,
+        rect: Rect,
+        screen: &mut Framebuffer,
+    ) -> Result<(), Reason> {
+        let row = filter.row_bytes(rect);
+        let mut part = self.streams[stream].part(data);
+        let mut above = Vec::new();
+        for band in rect.bands(row) {
+            let pixels = part.take(row * usize::from(band.height), row * usize::from(rect.height))?;
+            filter.draw(pixels, &mut screen.window(band)?, &mut above)?;
         }
-        self.streams[stream].exact(data, size)
+        part.finish()
     }
 }
 
@@ -109,7 +120,7 @@ fn header<'a>(input: &mut Bytes<'a>, rect: Rect) -> Option<Result<Header<'a>, Fa
                 Ok(filter) => filter,
                 Err(fault) => return Some(Err(fault)),
             };
-            let size = filter.data_size(rect);
+            let size = filter.row_bytes(rect) * usize::from(rect.height);
             let length = if size < MIN_TO_COMPRESS { size } else { compact_length(input)? };
             (Kind::Basic { stream: usize::from(basic & 3), filter, size }, length)
         }
@@ -152,20 +163,20 @@ fn compact_length(input: &mut Bytes<'_>) -> Option<usize> {
 }
 
 impl Filter<'_> {
-    fn data_size(&self, rect: Rect) -> usize {
+    fn row_bytes(&self, rect: Rect) -> usize {
+        let width = usize::from(rect.width);
         match self {
-            Self::Copy | Self::Gradient => rect.area() * 3,
-            Self::Palette(colours) if colours.len() <= 2 * 3 => {
-                usize::from(rect.width).div_ceil(8) * usize::from(rect.height)
-            }
-            Self::Palette(_) => rect.area(),
+            Self::Copy | Self::Gradient => width * 3,
+            Self::Palette(colours) if colours.len() <= 2 * 3 => width.div_ceil(8),
+            Self::Palette(_) => width,
         }
     }
 
-    fn draw(&self, data: &[u8], window: &mut Window<'_>) -> Result<(), Reason> {
+    /// Draw a band; `above` is the row above it, for `gradient`.
+    fn draw(&self, data: &[u8], window: &mut Window<'_>, above: &mut Vec<u8>) -> Result<(), Reason> {
         match self {
             Self::Copy => copy(data, window),
-            Self::Gradient => gradient(data, window),
+            Self::Gradient => gradient(data, window, above),
             Self::Palette(colours) if colours.len() <= 2 * 3 => bitmap(colours, data, window),
             Self::Palette(colours) => return indexed(&Palette::new(colours), data, window),
         }
@@ -201,10 +212,10 @@ fn expand(palette: &Palette, depth: Depth, data: &[u8], window: &mut Window<'_>)
 }
 
 /// Each sample is what left + up - upper left does not foretell.
-fn gradient(data: &[u8], window: &mut Window<'_>) {
+fn gradient(data: &[u8], window: &mut Window<'_>, above: &mut Vec<u8>) {
     let row_bytes = window.width.max(1) * 3;
-    // Three zero bytes stand left of each row.
-    let mut above = vec![0_u8; row_bytes + 3];
+    // Three zero bytes stand left of each row, and a row of zeros above the first.
+    above.resize(row_bytes + 3, 0);
     for (source, row) in data.chunks_exact(row_bytes).zip(window.all_rows()) {
         let mut corner = [0_u8; 3];
         let mut left = [0_u8; 3];
@@ -318,6 +329,6 @@ mod tests {
         assert_eq!(fault(&mut tight, RECT, &[0x40, 3]), "filter 3 does not exist at 1");
         assert!(fault(&mut tight, RECT, &[0x90, 255, 255, 255]).contains("4194303 bytes announced"));
         let long = [&[0][..], &deflate(&mut new_stream(), &[0; 136])].concat();
-        assert_eq!(fault(&mut tight, RECT, &long), "at least 1 bytes after the last pixel at 4");
+        assert_eq!(fault(&mut tight, RECT, &long), "data after the last pixel at 4");
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::{Decoder, Progress, Scan, announced, raw};
-use crate::error::Fault;
+use crate::error::{Fault, Reason};
 use crate::framebuffer::Framebuffer;
 use crate::geometry::Rect;
 use crate::inflate::Inflater;
@@ -28,9 +28,19 @@ impl Decoder for Zlib {
     }
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
-        let pixels =
-            self.stream.exact(&payload[HEADER..], rect.area() * 4).map_err(|reason| reason.at(HEADER))?;
-        raw::draw(pixels, rect, screen)
+        self.draw(&payload[HEADER..], rect, screen).map_err(|reason| reason.at(HEADER))
+    }
+}
+
+impl Zlib {
+    fn draw(&mut self, data: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Reason> {
+        let row = usize::from(rect.width) * 4;
+        let mut part = self.stream.part(data);
+        for band in rect.bands(row) {
+            let pixels = part.take(row * usize::from(band.height), rect.area() * 4)?;
+            raw::draw(pixels, band, screen)?;
+        }
+        part.finish()
     }
 }
 
@@ -62,7 +72,7 @@ mod tests {
         let data = payload(&mut Compress::new(Compression::fast(), true), &[1; 15]);
         assert_eq!(fault(&mut Zlib::default(), rect, &data), "15 bytes of data, 16 needed at 4");
         let data = payload(&mut Compress::new(Compression::fast(), true), &[1; 17]);
-        assert_eq!(fault(&mut Zlib::default(), rect, &data), "at least 1 bytes after the last pixel at 4");
+        assert_eq!(fault(&mut Zlib::default(), rect, &data), "data after the last pixel at 4");
         assert!(fault(&mut Zlib::default(), rect, &[255; 4]).starts_with("4294967295 bytes announced"));
     }
 }

@@ -24,6 +24,9 @@ use crate::wire::Bytes;
 const HEADER: usize = 4 /* length */;
 const SIDE: usize = 64;
 const TILE_BYTES: usize = SIDE * SIDE * 3;
+/// The most bytes a tile can take: every pixel its own run, the palette full.
+const LARGEST_TILE: usize =
+    SIDE * SIDE * (3 /* colour */ + 1/* run */) + 1 /* sub-encoding */ + 127 * 3 /* palette */;
 /// Runs are painted this many bytes at a time, so the tile has room behind its last pixel.
 const STROKE: usize = 48;
 
@@ -51,26 +54,21 @@ impl Decoder for Zrle {
     }
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
-        let inflated =
-            self.stream.at_most(&payload[HEADER..], largest(rect)).map_err(|reason| reason.at(HEADER))?;
+        let mut part = self.stream.part(&payload[HEADER..]);
         let mut window = screen.window(rect).map_err(|reason| reason.at(0))?;
-        let mut bytes = Bytes::new(inflated);
         for tile in rect.tiles(SIDE, 0) {
-            let short = Reason::Short(inflated.len() + 1, inflated.len());
+            let offset = part.offset();
+            let inflated = part.fill(LARGEST_TILE).map_err(|reason| reason.at(HEADER))?;
+            let short = Reason::Short(offset + inflated.len() + 1, offset + inflated.len());
+            let mut bytes = Bytes::new(inflated);
             let drawn = draw_tile(&mut bytes, tile, &mut window, &mut self.runs);
-            drawn.ok_or(short).flatten().map_err(|reason| reason.at(bytes.offset()))?;
+            let used = bytes.offset();
+            drawn.ok_or(short).flatten().map_err(|reason| reason.at(offset + used))?;
+            part.consume(used);
         }
-        match inflated.len() - bytes.offset() {
-            0 => Ok(()),
-            left => Err(Reason::Excess(left).at(bytes.offset())),
-        }
+        let offset = part.offset();
+        part.finish().map_err(|reason| reason.at(offset))
     }
-}
-
-/// The most bytes a rect's tiles can take: every pixel its own run, every palette full.
-fn largest(rect: Rect) -> usize {
-    let tiles = usize::from(rect.width).div_ceil(SIDE) * usize::from(rect.height).div_ceil(SIDE);
-    rect.area() * (3 /* colour */ + 1/* run */) + tiles * (1 /* sub-encoding */ + 127 * 3/* palette */)
 }
 
 /// `None` when the data ends inside the tile.
@@ -312,8 +310,8 @@ mod tests {
     #[test]
     fn wrong_lengths_are_refused() {
         assert_eq!(refused(&[1, 7, 8]), "3 bytes of data, 4 needed at 1");
-        assert_eq!(refused(&[1, 7, 8, 9, 0]), "at least 1 bytes after the last pixel at 4");
-        assert!(refused(&[0; 1000]).starts_with("at least 1 bytes after"));
+        assert_eq!(refused(&[1, 7, 8, 9, 0]), "data after the last pixel at 4");
+        assert_eq!(refused(&[0; 1000]), "data after the last pixel at 46");
         let huge = fault(&mut Zrle::default(), RECT, &[255; 4]);
         assert!(huge.starts_with("4294967295 bytes announced"), "{huge}");
     }
