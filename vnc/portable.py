@@ -24,7 +24,8 @@ from vnc.encodings import RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
-from vnc.portable_reader import RectReader, Stream
+from vnc.portable_reader import Stream
+from vnc.portable_rects import RECT, RectReader
 from vnc.session import NEXT_ADDRESS, Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 _SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
 _SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
 _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
-_RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
 
 _PROBE = (slice(0, 1), slice(0, 1))
 _BELL = b"\2"
@@ -115,7 +115,6 @@ class PortableSession:
         self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
         self._front = np.zeros(self.shape, np.uint8)
         self._rects = RectReader(self._reader)
-        self._expected = 0
         self._video = self._decoder(init)
         self._outstanding = 0  # requests that may yet be answered; an update answers one or more of them
         self._patience = _PATIENCE
@@ -134,11 +133,8 @@ class PortableSession:
     def _decoder(self, init: ServerInit) -> asyncvnc.Video:
         import asyncvnc  # GPL-3: only loaded when this driver is chosen
 
-        video = asyncvnc.Video(
-            self._rects, self._writer, self._inflate, init.name, init.width, init.height, "rgba"
-        )
+        video = asyncvnc.Video(self._rects, self._writer, None, init.name, init.width, init.height, "rgba")
         video.data = np.zeros((init.height, init.width, 4), np.uint8)
-        self._zlib = zlib.decompressobj()
         return video
 
     # -- any thread ---------------------------------------------------------------------------------------------
@@ -354,8 +350,8 @@ class PortableSession:
         return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
 
     async def _read_rect(self, number: int) -> Part:
-        header = await self._reader.readexactly(_RECT.size)
-        x, y, width, height, encoding = _RECT.unpack(header)
+        header = await self._reader.readexactly(RECT.size)
+        x, y, width, height, encoding = RECT.unpack(header)
         what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
         if x + width > self.shape[1] or y + height > self.shape[0]:
             raise ProtocolError(
@@ -363,10 +359,8 @@ class PortableSession:
             )
         if encoding not in (RAW, ZLIB):
             raise ProtocolError(f"{what}, offset 0: encoding was not asked for")
-        self._expected = width * height * 4
-        self._rects.start(header, limit=2 * self._expected + 64 * 1024)
         try:
-            await self._video.read()
+            length = await self._rects.draw(self._video, header)
         except LimitExceeded as error:
             raise LimitExceeded(f"{what}, {error}") from None
         except zlib.error as error:
@@ -375,18 +369,8 @@ class PortableSession:
             raise ProtocolError(f"{what}, offset 4: {error}") from error
         self.stats.rectangles += 1
         self.stats.pixels += width * height
-        self.stats.bytes += _RECT.size + (self._expected if encoding == RAW else self._compressed)
+        self.stats.bytes += RECT.size + length
         return slice(y, y + height), slice(x, x + width)
-
-    def _inflate(self, data: bytes) -> bytes:
-        """Inflate one Zlib rect, to exactly the bytes its pixels need."""
-        self._compressed = 4 + len(data)
-        pixels = self._zlib.decompress(data, self._expected + 1)
-        if len(pixels) < self._expected:
-            raise ValueError(f"{len(pixels)} bytes of data, {self._expected} needed")
-        if len(pixels) > self._expected or self._zlib.unconsumed_tail:
-            raise ValueError("at least 1 bytes after the last pixel")
-        return pixels
 
     def _show(self, rects: list[Part]) -> None:
         with self._lock:

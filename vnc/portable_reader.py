@@ -1,12 +1,10 @@
-"""What the portable driver and asyncvnc's decoder read, in turns with the rest of the event loop."""
+"""What the portable driver reads, in turns with the rest of the event loop."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from asyncio import StreamReader
-
-from vnc.errors import LimitExceeded
 
 _PIECE = 64 * 1024  # bytes read ahead at most
 _TURN = 0.005  # seconds: a stream of asyncio's that has bytes to give would give them without ever yielding
@@ -56,30 +54,3 @@ class Stream:
             self._ahead, self._at = b"", 0
             data += await self._reader.readexactly(length - len(data))
         return data
-
-
-class RectReader:
-    """Hands asyncvnc's decoder the rect header that was read ahead to be checked, then the stream."""
-
-    def __init__(self, reader: Stream) -> None:
-        self._reader = reader
-        self._header = b""
-        self._limit = 0
-
-    def start(self, header: bytes, limit: int) -> None:
-        """Begin a rect whose payload may come in pieces of at most `limit` bytes."""
-        self._header, self._limit = header, limit
-
-    async def readexactly(self, length: int) -> bytes:
-        """Read as of a stream.
-
-        Raises:
-            LimitExceeded: more than the limit is to come in one piece.
-            EOFError: the connection ends before.
-        """
-        if self._header:
-            head, self._header = self._header[:length], self._header[length:]
-            return head
-        if length > self._limit:
-            raise LimitExceeded(f"offset 4: {length} bytes announced, at most {self._limit} make sense")
-        return await self._reader.readexactly(length)

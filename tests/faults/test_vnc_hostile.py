@@ -54,9 +54,9 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
         (zlib_rect(zlib.compress(bytes(100))), ProtocolError, ZLIB_RECT + "100 bytes of data, 192 needed"),
         (
             zlib_rect(zlib.compress(bytes(193))),
-            ProtocolError, ZLIB_RECT + "at least 1 bytes after the last pixel",
+            ProtocolError, ZLIB_RECT + "data after the last pixel",
         ),
-        (zlib_rect(BOMB), ProtocolError, ZLIB_RECT + "at least 1 bytes after the last pixel"),
+        (zlib_rect(BOMB), ProtocolError, ZLIB_RECT + "data after the last pixel"),
         (
             struct.pack(">Bxxxi", 3, -1),
             ProtocolError, "cut text of length -1, it was not asked for",

@@ -14,13 +14,13 @@ impl Inflater {
 
     /// Go on with `input`, the data of one rect.
     pub fn part<'a>(&'a mut self, input: &'a [u8]) -> Part<'a> {
-        Part { part: self.0.part(input), offset: 0, lent: 0 }
+        Part { output: self.0.part(input), offset: 0, lent: 0 }
     }
 }
 
 /// What the data of one rect inflates to.
 pub(crate) struct Part<'a> {
-    part: inflate::Part<'a>,
+    output: inflate::Part<'a>,
     /// Bytes that were consumed, and bytes that `take` has lent.
     offset: usize,
     lent: usize,
@@ -36,13 +36,13 @@ impl Part<'_> {
     /// Bytes that are not consumed: at least `size`, or else all there are.
     #[inline]
     pub fn fill(&mut self, size: usize) -> Result<&[u8], Reason> {
-        self.part.fill(size).map_err(|inflate::Corrupt| Reason::Zlib)
+        self.output.fill(size).map_err(|inflate::Corrupt| Reason::Zlib)
     }
 
     /// `count` bytes are done with.
     #[inline]
     pub fn consume(&mut self, count: usize) {
-        self.part.consume(count);
+        self.output.consume(count);
         self.offset += count;
     }
 
@@ -58,7 +58,7 @@ impl Part<'_> {
     /// Use what is left of the input; it must not give any more.
     pub fn finish(mut self) -> Result<(), Reason> {
         self.consume(self.lent);
-        match self.part.finish() {
+        match self.output.finish() {
             Ok(true) => Ok(()),
             Ok(false) => Err(Reason::Excess),
             Err(inflate::Corrupt) => Err(Reason::Zlib),

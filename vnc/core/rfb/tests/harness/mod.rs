@@ -9,8 +9,8 @@ use rfb::{Config, Connection, Credentials, Event, Limits, Tls, encodings};
 
 /// No bytes a server sends may make a connection with `limits()` hold more than this.
 ///
-/// A screen of 256x256 (192 KiB) and its coverage, one update (5 MiB at most, the buffer doubles), a cursor,
-/// the zlib streams, 7 of them, with 192 KiB and a rect behind each.
+/// Two screens of 256x256 (192 KiB each) and their coverage, one update (5 MiB at most, the buffer doubles), a cursor,
+/// and six zlib streams with half a megabyte each.
 pub const MOST_HELD: usize = 16 << 20;
 
 /// Counts the bytes that this thread holds.
@@ -53,8 +53,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// The bytes that this thread holds now.
+pub fn held() -> usize {
+    HELD.get()
+}
+
 /// The most bytes held at once while `run` ran, beyond those held before.
-fn peak(run: impl FnOnce()) -> usize {
+pub fn peak(run: impl FnOnce()) -> usize {
     let before = HELD.get();
     PEAK.set(before);
     run();
