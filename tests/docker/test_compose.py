@@ -18,17 +18,18 @@ DOCKER = Path(__file__).parents[2] / "docker"
 SCALE = {"gym-core": 2, "browser": 1, "desktop": 1}
 
 
-@pytest.fixture(params=[0, 1000, 1001, 4242])
+@pytest.fixture
 def compose(tmp_path, engine, request):
     """`docker compose` in docker/, with a password file of one user's own; its project is taken down at the end.
 
     1000 and 1001 are users in the container, too: the second must not read it there.
     """
+    owner = getattr(request, "param", os.geteuid())
     secret = tmp_path / "password"
     secret.touch(mode=0o600)
     secret.write_text("canary-c\n")
-    if request.param != os.geteuid():
-        os.chown(secret, request.param, request.param)  # CI is root, as dockerd is
+    if owner != os.geteuid():
+        os.chown(secret, owner, owner)  # CI is root, as dockerd is
     command = ["docker-compose"] if shutil.which("docker-compose") else ["docker", "compose"]
     environment = {
         **os.environ,
@@ -66,3 +67,12 @@ def test_scale_starts_as_many_as_are_asked_for(compose, tmp_path):
         env.reset()
         shapes = [observation["vision"].shape for observation in until_running(env, 60).observation_n]
     assert shapes == [(210, 160, 3), (210, 160, 3), (768, 1024, 3), (768, 1024, 3)]
+
+
+@pytest.mark.parametrize("compose", [1000, 1001, 4242], indirect=True)
+def test_the_password_file_may_be_any_users_own(compose, engine):
+    compose("up", "--detach", "gym-core")
+    with engine.output(compose("ps", "--quiet", "gym-core")) as lines:
+        assert any("vnc_port" in line for line in lines)
+    identity = compose("ps", "--quiet", "gym-core")
+    assert engine.access(identity).password == "canary-c"
