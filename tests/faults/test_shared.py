@@ -1,0 +1,53 @@
+"""F18: somebody connects to the same Xvnc and wants it for himself."""
+
+from __future__ import annotations
+
+import time
+from contextlib import AsyncExitStack
+
+import pytest
+
+from tests.support.agent import is_done, running, until, until_running
+from tests.support.xvnc import logo, xvnc_server
+from tests.vnc.rfb_client import RFBClient
+from universe_client.errors import PeerLost
+from universe_client.loop import LoopThread
+from universe_client.remotes.provider import RemoteAddress
+from vnc.session import VNCAddress
+
+
+async def attach_unshared(port: int) -> RFBClient:
+    """RFC 6143 section 7.3.1: with the flag at zero a server leaves this client alone with the desktop."""
+    client = await RFBClient.open(port)
+    client.writer.write(b"RFB 003.008\n\x01\x00")
+    await client.read(12 + 2 + 4)
+    return client
+
+
+@pytest.mark.fault("F18", "second client with shared=0")
+def test_f18_an_unshared_client_costs_one_connection_which_is_made_again(
+    far_side: LoopThread, open_env, measure, tmp_path
+):
+    stack = AsyncExitStack()
+
+    async def start() -> int:
+        port, display = await stack.enter_async_context(xvnc_server(tmp_path, None, "-AlwaysShared=0"))
+        await stack.enter_async_context(logo(display))
+        return port
+
+    port = far_side.run(start(), 60)
+    try:
+        env = open_env(RemoteAddress(VNCAddress("127.0.0.1", port)))
+        env.reset()
+        until_running(env, 30)
+        intruder = far_side.run(attach_unshared(port), 30)
+        seen = until(env, is_done, 30)
+        lost = time.monotonic()
+        assert isinstance(env.remotes[0].error, PeerLost)
+        seen += until(env, running, 30)
+        measure("back after", time.monotonic() - lost, at_most=2.0, unit="s")
+        measure("ends", sum(bool(step.done) for step in seen), equals=1)
+        far_side.run(intruder.read(24), 30)  # its ServerInit: we came back as one of several, and it stays
+        intruder.writer.transport.abort()
+    finally:
+        far_side.run(stack.aclose(), 30)
