@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vnc.damage import Part, around
+from vnc.dial import dial
 from vnc.encodings import RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.handshake import ServerInit, handshake
 from vnc.portable_reader import Stream
 from vnc.portable_rects import RECT, RectReader
-from vnc.session import NEXT_ADDRESS, Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
+from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
     import asyncvnc
@@ -78,9 +79,8 @@ async def connect(
 async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, StreamWriter]:
     try:
         async with asyncio.timeout(timeouts.connect):
-            return await asyncio.open_connection(
-                address.host, address.port, limit=_STREAM_LIMIT, happy_eyeballs_delay=NEXT_ADDRESS
-            )
+            connected = await dial(address.host, address.port)
+            return await asyncio.open_connection(sock=connected, limit=_STREAM_LIMIT)
     except TimeoutError:
         raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
     except (OSError, UnicodeError) as error:

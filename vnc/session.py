@@ -16,9 +16,6 @@ from vnc.tls import TLS
 
 Frame = NDArray[np.uint8]
 
-NEXT_ADDRESS = 0.25
-"""Seconds that one address of a host has to answer before another is tried as well (RFC 8305)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

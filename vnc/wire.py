@@ -6,8 +6,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from vnc.dial import dial
 from vnc.errors import ConnectError, unreachable
-from vnc.session import NEXT_ADDRESS, VNCAddress
+from vnc.session import VNCAddress
 from vnc.tls import TLS
 
 if TYPE_CHECKING:
@@ -41,9 +42,8 @@ class Wire(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                _, wire = await loop.create_connection(
-                    lambda: cls(address), address.host, address.port, happy_eyeballs_delay=NEXT_ADDRESS
-                )
+                connected = await dial(address.host, address.port)
+                _, wire = await loop.create_connection(lambda: cls(address), sock=connected)
         except TimeoutError:
             raise ConnectError(f"{address}: no connection within {seconds:g} s") from None
         except (OSError, UnicodeError) as error:

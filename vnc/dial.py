@@ -1,0 +1,71 @@
+"""Opens a TCP connection to a host that may have several addresses (RFC 8305, "Happy Eyeballs")."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+NEXT_ADDRESS = 0.25
+"""Seconds after which the next address of a host is tried beside the ones before it (RFC 8305 section 8)."""
+
+
+async def dial(host: str, port: int) -> socket.socket:
+    """Return a non-blocking socket, connected to the first address of `host` that answers.
+
+    asyncio's own `happy_eyeballs_delay` leaks a socket when it is cancelled just as a connection is made.
+
+    Raises:
+        OSError: no address answers; the error of the last one.
+        UnicodeError: `host` cannot be a host name.
+    """
+    loop = asyncio.get_running_loop()
+    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    attempts: list[asyncio.Task[socket.socket]] = []
+    try:
+        for family, kind, protocol, _, address in addresses:
+            attempts.append(loop.create_task(_connect(family, kind, protocol, address)))
+            is_last = len(attempts) == len(addresses)
+            connected = await _first(attempts, None if is_last else NEXT_ADDRESS)
+            if connected is not None:
+                attempts.remove(connected)
+                return connected.result()
+    finally:
+        await _discard(attempts)
+    raise attempts[-1].exception() or OSError("no address")
+
+
+async def _first(
+    attempts: list[asyncio.Task[socket.socket]], timeout: float | None
+) -> asyncio.Task[socket.socket] | None:
+    """Wait until an attempt succeeds, all have failed, or `timeout` seconds are over."""
+    pending = {attempt for attempt in attempts if not attempt.done()}
+    done = set(attempts) - pending
+    while True:
+        for attempt in done:
+            if not attempt.cancelled() and attempt.exception() is None:
+                return attempt
+        if not pending:
+            return None
+        done, pending = await asyncio.wait(pending, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        if not done:
+            return None
+
+
+async def _connect(family: int, kind: int, protocol: int, address: Any) -> socket.socket:
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(made, address)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+async def _discard(attempts: list[asyncio.Task[socket.socket]]) -> None:
+    for attempt in attempts:
+        attempt.cancel()
+    for result in await asyncio.gather(*attempts, return_exceptions=True):
+        if isinstance(result, socket.socket):
+            result.close()
