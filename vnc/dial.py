@@ -36,9 +36,9 @@ async def dial(host: str, port: int) -> socket.socket:
 
 
 async def _first(
-    attempts: list[asyncio.Task[socket.socket]], timeout: float | None
+    attempts: list[asyncio.Task[socket.socket]], seconds: float | None
 ) -> asyncio.Task[socket.socket] | None:
-    """Wait until an attempt succeeds, all have failed, or `timeout` seconds are over."""
+    """Wait until an attempt succeeds, all have failed, or so many seconds are over."""
     pending = {attempt for attempt in attempts if not attempt.done()}
     done = set(attempts) - pending
     while True:
@@ -47,7 +47,7 @@ async def _first(
                 return attempt
         if not pending:
             return None
-        done, pending = await asyncio.wait(pending, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        done, pending = await asyncio.wait(pending, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if not done:
             return None
 
