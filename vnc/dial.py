@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from contextlib import suppress
 from typing import Any
+
+from vnc.errors import system_words
 
 NEXT_ADDRESS = 0.25
 """Seconds after which the next address of a host is tried beside the ones before it (RFC 8305 section 8)."""
@@ -16,11 +19,11 @@ async def dial(host: str, port: int) -> socket.socket:
     asyncio's own `happy_eyeballs_delay` leaks a socket when it is cancelled just as a connection is made.
 
     Raises:
-        OSError: no address answers; the error of the last one.
+        OSError: no address answers; with the words of each, where they differ.
         UnicodeError: `host` cannot be a host name.
     """
     loop = asyncio.get_running_loop()
-    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = await _resolve(host, port)
     attempts: list[asyncio.Task[socket.socket]] = []
     try:
         for family, kind, protocol, _, address in addresses:
@@ -32,7 +35,20 @@ async def dial(host: str, port: int) -> socket.socket:
                 return connected.result()
     finally:
         await _discard(attempts)
-    raise attempts[-1].exception() or OSError("no address")
+    raise _failure([error for attempt in attempts if isinstance(error := attempt.exception(), OSError)])
+
+
+def _failure(errors: list[OSError]) -> OSError:
+    """The one error of all attempts, or one with the words of each."""
+    words = {system_words(error): error for error in errors}
+    return next(iter(words.values())) if len(words) == 1 else OSError("; ".join(words) or "no address")
+
+
+async def _resolve(host: str, port: int) -> list[Any]:
+    """The addresses of `host`; one that is in numbers takes no thread of the event loop's."""
+    with suppress(socket.gaierror):
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    return await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
 async def _first(

@@ -105,7 +105,7 @@ async def test_f35_nothing_follows_in_the_clear_when_tls_is_not_trusted(opened, 
     port = server.sockets[0].getsockname()[1]
     error = await opened.refused_by(lambda peer: tap(peer, port), PASSWORD, username="u", tls=TLS())
     server.close()
-    assert type(error) is AuthError
+    assert type(error) is Untrusted
     assert "certificate is refused" in str(error)
     kinds = []
     while heard:
