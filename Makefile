@@ -6,7 +6,7 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos audit lint lint-rust bench learn system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos fuzz audit lint lint-rust bench learn system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -39,6 +39,10 @@ test-rllib: .venv-rllib/.done system
 chaos: .venv/.dev system
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
+# Hostile bytes for every parser, so many seconds each: see fuzz/README.md. It needs cargo and a C++ compiler.
+fuzz: .venv/.fuzz
+	$(BIN)/python -m fuzz --seconds $(or $(SECONDS),15)
+
 # Known vulnerabilities of dependencies; it fails, and says so, where an index of them cannot be reached.
 audit: .venv/.dev
 	.ci/audit
@@ -57,6 +61,7 @@ test-rust:
 	    cargo test --quiet --locked -p sessions --lib --target-dir target/loom
 
 lint-rust: .venv/.dev
+	cd fuzz/core && cargo fmt --check
 	cd vnc/core && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python -m mypy.stubtest vnc._core
 
@@ -91,6 +96,10 @@ learn: .venv/.learn
 	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')')" \
 	    > "$$($(RLLIB) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth"
 	$(RLLIB) -m pip install --quiet 'ray[rllib]>=2.50'
+	touch $@
+
+.venv/.fuzz: pyproject.toml .venv/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	touch $@
 
 .venv/.learn: pyproject.toml | .venv/bin/pip3

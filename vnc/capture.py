@@ -30,6 +30,7 @@ import msgspec
 
 from vnc.capture_scan import BELL, COLOUR_MAP, FRAMEBUFFER_UPDATE, ServerMessage
 from vnc.damage import Rect
+from vnc.errors import ProtocolError
 from vnc.pixel_format import RGBX, PixelFormat
 
 MAX_BYTES = 1 << 30
@@ -208,7 +209,7 @@ def read_capture(path: Path) -> Capture:
             break
         try:
             _add(capture, kind, microseconds / 1e6, content[end - length : end])
-        except (ValueError, struct.error) as error:
+        except (ValueError, ProtocolError, struct.error) as error:
             raise CaptureError(f"{path}: record of kind {kind} at byte {at}: {error}") from error
         at = end
     return capture
@@ -217,7 +218,7 @@ def read_capture(path: Path) -> Capture:
 def _header(line: bytes, path: Path) -> CaptureHeader:
     try:
         header = msgspec.json.decode(line, type=CaptureHeader)
-    except msgspec.DecodeError as error:
+    except (ValueError, RecursionError) as error:  # a DecodeError, or text that is not UTF-8
         raise CaptureError(f"{path} is not a capture: {error}") from None
     if header.format != _MAGIC or not line.endswith(b"\n"):
         raise CaptureError(f"{path} is not a capture")
@@ -231,6 +232,8 @@ def _header(line: bytes, path: Path) -> CaptureHeader:
 def _add(capture: Capture, kind: int, seconds: float, data: memoryview) -> None:
     match kind:
         case 1:
+            if not data:
+                raise ValueError("a message has a type at least")
             capture.messages.append(Recorded(seconds, data[0], data))
         case 2:
             capture.pixel_format = PixelFormat.parse(bytes(data))

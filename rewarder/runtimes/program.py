@@ -258,7 +258,7 @@ def _parse(line: str) -> Report | None:
     """Return the report in `line`; None if it is just output."""
     try:
         report = msgspec.json.decode(line, type=Report)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a DecodeError, or text that is not UTF-8
         if line.startswith("{"):
             log.warning("! not a report: %s", error)
         return None

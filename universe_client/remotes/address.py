@@ -112,7 +112,8 @@ def _remote(text: str, password: str | None, username: str | None, tls: TLS | No
 def _port(text: str | None, default: int, where: str) -> int:
     if text is None or len(text) == 1:
         return default
-    port = int(text[1:])
+    digits = text[1:].lstrip("0")
+    port = int(digits) if 0 < len(digits) <= len("65535") else 0
     if not 0 < port < 65536:
         raise ConfigError(f"{where!r} has a port outside 1..65535")
     return port
@@ -175,6 +176,8 @@ def read_secret(path: Path) -> str:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"password file {path}: {error.strerror}") from error
+    except ValueError as error:  # a null character in its name, or other text than UTF-8 in it
+        raise ConfigError(f"password file {str(path)!r}: {error}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(f"password file {path} is open to group or others: chmod 600 {path}")
     return text.partition("\n")[0]

@@ -2,7 +2,9 @@
 
 mod harness;
 
-use harness::{Counting, connection, decoder, handshake};
+use std::path::Path;
+
+use harness::{Counting, connection, decoder, handshake, image};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -82,22 +84,37 @@ fn decoders() {
     }
 }
 
+/// What the fuzzer begins with, and has found.
+fn corpus(target: &str) -> Vec<Vec<u8>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
+}
+
 #[test]
 fn images() {
     let mut numbers = Numbers(4);
-    let images: [&[u8]; 3] = [
-        include_bytes!("../../jpeg/tests/vectors/colour.jpg"),
-        include_bytes!("../../jpeg/tests/vectors/halved.jpg"),
-        include_bytes!("../../jpeg/tests/vectors/progressive.jpg"),
-    ];
+    let images = corpus("jpeg");
     for round in 0..ROUNDS {
-        let mut image = images[round as usize % images.len()].to_vec();
+        let mut data = images[round as usize % images.len()].clone();
         for _ in 0..numbers.below(5) {
-            let place = numbers.below(image.len());
-            image[place] = numbers.below(256) as u8;
+            let place = numbers.below(data.len());
+            data[place] = numbers.below(256) as u8;
         }
-        let length = [0x90, image.len() as u8 & 0x7f | 0x80, (image.len() >> 7) as u8];
-        decoder(&[&[0, 0, 0, 27, 21], &length[..], &image].concat());
+        image(&data);
+    }
+}
+
+#[test]
+fn the_corpus() {
+    let targets: [(&str, fn(&[u8])); 4] =
+        [("connection", connection), ("decoder", decoder), ("handshake", handshake), ("jpeg", image)];
+    for (name, target) in targets {
+        let inputs = corpus(name);
+        assert!(!inputs.is_empty(), "{name} has no corpus");
+        inputs.iter().for_each(|data| target(data));
     }
 }
 

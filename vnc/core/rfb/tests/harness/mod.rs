@@ -173,6 +173,26 @@ pub fn decoder(data: &[u8]) {
     });
 }
 
+/// An image in a JPEG rect of Tight, whose width and height the first two bytes of `data` are; nothing is drawn beside it.
+pub fn image(data: &[u8]) {
+    let [width, height, image @ ..] = data else { return };
+    let (width, height, length) = (width % 65, height % 49, image.len());
+    if length >= 1 << 22 {
+        return;
+    }
+    held_to_limits(|| {
+        let mut connection = established();
+        connection.receive(&[0, 0, 0, 1, 0, 0, 0, 0, 0, width, 0, height]);
+        connection.receive(&encodings::TIGHT.to_be_bytes());
+        connection.receive(&[0x90, length as u8 | 0x80, (length >> 7) as u8 | 0x80, (length >> 14) as u8]);
+        feed(&mut connection, image, 4096);
+        for (y, row) in connection.screen().pixels().chunks(64 * 3).enumerate() {
+            let drawn = if y < usize::from(height) { usize::from(width) * 3 } else { 0 };
+            assert!(row[drawn..].iter().all(|&byte| byte == 0), "drawn beside the rect in row {y}");
+        }
+    });
+}
+
 /// Hold so many bytes, to see that it is noticed.
 pub fn holding(bytes: usize) {
     held_to_limits(|| drop(std::hint::black_box(vec![1_u8; bytes])));
