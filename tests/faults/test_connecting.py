@@ -132,8 +132,8 @@ def test_f12_no_rfb_server_is_not_stormed_with_retries(evil, open_env, measure, 
 
 @pytest.mark.fault("F16", "wrong password")
 @pytest.mark.parametrize("channel", ["vnc", "rewarder"])
-def test_f16_a_wrong_password_is_tried_once(scripted, open_env, channel):
-    address = scripted(password="right").address
+def test_f16_a_wrong_password_is_tried_once(scripted, open_env, proxied, measure, channel):
+    proxy, address = proxied(scripted(password="right"), channel)
     wrong = replace(address, **{channel: replace(getattr(address, channel), password="wrong")})
     env = open_env(wrong, backoff=(0.01, 0.01))
     env.reset()
@@ -143,6 +143,7 @@ def test_f16_a_wrong_password_is_tried_once(scripted, open_env, channel):
     until(env, lambda step: step.info["env_status.reason"] == "closed")
     assert not env.wait(0.3) or one_step(env).info["error"] is None
     assert one_step(env).info["env_status.reason"] == "closed"
+    measure(f"attempts on {channel}", proxy.accepted, equals=1)
 
 
 @pytest.mark.fault("F17", "blacklist")

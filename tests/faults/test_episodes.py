@@ -55,13 +55,13 @@ def test_f4_a_stalled_rewarder_is_lost_after_its_ping_timeout(scripted, playing,
      (1002, ProtocolError), (1003, ProtocolError), (1007, ProtocolError), (1008, ProtocolError),
      (1009, ProtocolError), (4401, AuthError)],
 )  # fmt: skip
-def test_f20_close_codes_become_errors(scripted, playing, code, kind):
+def test_f20_close_codes_become_errors(scripted, playing, measure, code, kind):
     remote = scripted()
     env = playing(remote, backoff=(10.0, 10.0))
     remote.stop_rewarder(code)
     cut = until(env, is_done)[-1]
     assert cut.info["truncated"]
-    assert type(env.remotes[0].error) is kind, cut.info["error"]
+    measure(f"error after {code}", type(env.remotes[0].error).__name__, equals=kind.__name__)
 
 
 # -- messages
@@ -86,7 +86,7 @@ def test_f22_a_message_that_comes_twice_is_counted_once(scripted, playing, measu
 
 
 @pytest.mark.fault("F23", "late / out-of-order episode ids")
-def test_f23_episode_ids_out_of_order(scripted, open_env):
+def test_f23_episode_ids_out_of_order(scripted, open_env, measure):
     """5, 4, 5, 7, 6: 4 does not end 5, 7 ends 5 as truncated, 6 is stale."""
     remote = scripted(on_reset=by_hand)
     env = open_env(remote)
@@ -121,16 +121,16 @@ def test_f23_episode_ids_out_of_order(scripted, open_env):
     assert last.info["truncated"]
     assert last.info["env_status.complete.episode_id"] == "5"
     seen += until(env, lambda step: step.reward != 0.0)
-    assert sum(step.reward for step in seen) == 6.0
-    assert sum(step.done for step in seen) == 1
-    assert sum(step.info["stats.reward.stale"] for step in seen) == 2
+    measure("sum of what is not late", sum(step.reward for step in seen), equals=6.0)
+    measure("ends", sum(step.done for step in seen), equals=1)
+    measure("late messages counted", sum(step.info["stats.reward.stale"] for step in seen), equals=2)
     assert until_running(env).pixel == 7
 
 
 @pytest.mark.fault(
     "F24", "describe(running) before reset reply, reward before describe, unknown method, unknown field"
 )
-def test_f24_reward_before_describe_and_unknown_methods_are_tolerated(scripted, open_env, caplog):
+def test_f24_reward_before_describe_and_unknown_methods_are_tolerated(scripted, open_env, caplog, measure):
     remote = scripted(on_reset=by_hand)
     env = open_env(remote)
     env.reset()
@@ -150,9 +150,10 @@ def test_f24_reward_before_describe_and_unknown_methods_are_tolerated(scripted, 
 
     remote.script(odd)
     seen = until(env, running)
-    assert sum(step.reward for step in seen) == 1.5
-    assert not any(step.done or step.info["error"] for step in seen)
-    assert sum("v9.env.dance" in record.getMessage() for record in caplog.records) == 1
+    measure("sum of 1.5, sent before describe", sum(step.reward for step in seen), equals=1.5)
+    measure("ends and errors", sum(bool(step.done or step.info["error"]) for step in seen), equals=0)
+    logged = sum("v9.env.dance" in record.getMessage() for record in caplog.records)
+    measure("lines logged for 3 of an unknown method", logged, equals=1)
 
 
 # -- resets that do not end

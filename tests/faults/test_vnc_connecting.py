@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.chaos.gauges import Gauges
 from tests.support.rfb import HEIGHT, PIXEL_FORMAT, QUICK, VERSIONS, WIDTH, Peer, listening, raw
 from tests.support.sessions import taken
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
@@ -51,7 +52,9 @@ def text(words: str) -> bytes:
 @pytest.mark.fault("F14", "protocol downgrade")
 @pytest.mark.parametrize(("offered", "answered"), VERSIONS)
 @pytest.mark.parametrize("password", [None, "secret"], ids=["None", "VncAuth"])
-async def test_a_session_comes_about_in_the_highest_version_both_speak(opened, offered, answered, password):
+async def test_a_session_comes_about_in_the_highest_version_both_speak(
+    opened, measure, offered, answered, password
+):
     """F14, F18: byte by byte, and always as a shared client."""
     security = 1 if password is None else 2
 
@@ -74,7 +77,7 @@ async def test_a_session_comes_about_in_the_highest_version_both_speak(opened, o
     async with listening(talk) as port, opened.on(port, password) as (session, _):
         assert session.name == "desk"
         assert session.shape == (HEIGHT, WIDTH, 3)
-        assert session.error is None
+        measure(f"sessions in 3.{int(answered)} with {offered.decode()}", session.error is None, equals=True)
 
 
 @pytest.mark.fault("F14", "protocol downgrade")
@@ -242,8 +245,10 @@ async def test_our_server_without_password_is_refused_when_one_is_configured(ope
         (NO_AUTH + struct.pack(">HH", 640, 0) + PIXEL_FORMAT, ProtocolError, "framebuffer of 640x0 pixels"),
     ],
 )  # fmt: skip
-async def test_hostile_lengths_are_refused_before_anything_is_read(opened, script, kind, words):
+async def test_hostile_lengths_are_refused_before_anything_is_read(opened, measure, script, kind, words):
+    before = Gauges.read().memory
     error = await opened.refused_by(says(b"RFB 003.008\n" + script))
+    measure("M", (Gauges.read().memory - before) / 2**20, at_most=16, unit="MiB")
     assert type(error) is kind
     assert said(error) == words
 

@@ -9,6 +9,7 @@ import zlib
 import numpy as np
 import pytest
 
+from tests.chaos.gauges import Gauges
 from tests.support.rfb import QUICK, Peer, header, raw, update
 from tests.support.sessions import taken
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError
@@ -69,9 +70,11 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
         (b"\x04", ProtocolError, "message type 4 does not exist"),
     ],
 )  # fmt: skip
-async def test_hostile_messages_end_the_session_with_a_typed_error(opened, data, kind, words):
+async def test_hostile_messages_end_the_session_with_a_typed_error(opened, measure, data, kind, words):
     """In the same words on every driver: where, and what is wrong there."""
+    before = Gauges.read().memory
     error = await opened.error_after(data)
+    measure("M", (Gauges.read().memory - before) / 2**20, at_most=16, unit="MiB")
     assert type(error) is kind
     assert str(error).partition(": ")[2] == words
 
@@ -91,9 +94,8 @@ async def test_a_cut_text_beyond_the_limit_is_skipped_and_counted(opened):
 
 
 @pytest.mark.fault("F13", "one flipped byte in stream")
-@pytest.mark.parametrize("seed", range(150))
-async def test_a_flipped_byte_never_crashes_or_hangs(opened, seed):
-    """F13."""
+@pytest.mark.parametrize("seed", range(30))
+async def test_a_flipped_byte_never_crashes_or_hangs(opened, measure, seed):
     rng = np.random.default_rng(seed)
     stream = bytearray(update(raw(1, 0, 0, 4, 6), raw(2, 4, 0, 4, 6)) + b"\x02" + update(raw(3)))
     stream[rng.integers(len(stream))] ^= 1 << int(rng.integers(8))
@@ -107,7 +109,8 @@ async def test_a_flipped_byte_never_crashes_or_hangs(opened, seed):
     async with opened.to(talk, QUICK) as (session, changes):
         await changes.until(lambda: session.error is not None)
         assert isinstance(session.error, ProtocolError | PeerLost)
-        assert not re.search("driver failed|panicked", str(session.error)), session.error
+        crashed = re.search("driver failed|panicked", str(session.error))
+        measure("crashes over a socket", int(crashed is not None), equals=0)
 
 
 async def test_one_hostile_server_does_not_disturb_the_others(opened):
