@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -17,11 +18,13 @@ from tests.support.containers import (
     containers,
     daemon,
     engine,
+    left_behind,
     open_env,
     running_env,
     shell,
     tidy,
 )
+from tests.support.dockerd import OwnDaemon
 from universe_client.errors import ProviderError
 from universe_client.remotes.docker import DockerProvider
 from universe_client.remotes.images import image_for
@@ -31,6 +34,7 @@ __all__ = ["containers", "daemon", "engine", "open_env", "running_env", "tidy"]
 pytestmark = pytest.mark.docker
 
 CARTPOLE, DESKTOP = "gym-core.CartPole-v1", "desktop.WriteNote-v0"
+DRIVE = "builtin.NeonDrive-v0"
 REPLACED = 60
 
 
@@ -206,3 +210,57 @@ def test_too_little_memory_names_the_container_the_limit_and_the_last_words(open
     error = failure(env)
     assert f"container universe-client-{env.provider.session}-0" in error
     assert "for lack of memory" in error and "it may have 16 MiB" in error
+
+
+@pytest.fixture(scope="module")
+def own_daemon(daemon):
+    """A daemon that has the image of `DRIVE`, and an SDK's connection to it."""
+    import docker
+
+    own = OwnDaemon()
+    try:
+        own.start()
+        with contextlib.closing(docker.DockerClient(base_url=own.url, timeout=300)) as client:
+            client.images.load(daemon.images.get(image_for(DRIVE).reference).save(named=True))
+            yield own, client
+    finally:
+        own.close()
+
+
+@pytest.mark.fault("F33", "container killed, OOM, image missing, port taken, dockerd restart")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_remotes_come_back_with_the_daemon_and_their_errors_name_the_container(
+    own_daemon, open_env, monkeypatch, measure, number
+):
+    own, client = own_daemon
+    monkeypatch.setenv("DOCKER_HOST", own.url)
+    env = open_env(2, DRIVE, backoff=(0.1, 0.5))
+    env.reset()
+    until_running(env, 60)
+    names = [container.name for container in client.containers.list()]
+    own.end(number)
+    began = time.monotonic()
+    error_n = errors_without_a_daemon(env)
+    measure(f"T, daemon ended by {number.name}", time.monotonic() - began, at_most=10, unit="s")
+    for index, error in enumerate(error_n):
+        assert f"container universe-client-{env.provider.session}-{index}" in error
+        assert f"no Docker daemon answers at {own.url}" in error
+    own.start()
+    until_running(env, 60)
+    running = [container.name for container in client.containers.list(all=True)]
+    assert len(running) == 2 and not set(running) & set(names)
+    env.close()
+    assert left_behind(client) == []
+
+
+def errors_without_a_daemon(env):
+    """Step until no remote has a daemon; return the errors."""
+    errors = [""] * env.n
+
+    def no_daemon(step):
+        for index, info in enumerate(step.info_n):
+            errors[index] = info["error"] or errors[index]
+        return all("Docker daemon" in error for error in errors)
+
+    until(env, no_daemon, 60)
+    return errors

@@ -13,7 +13,7 @@ import universe_client
 from tests.support.agent import until_running
 from universe_client.remotes.docker import DockerProvider
 from universe_client.remotes.engine import Engine
-from universe_client.remotes.owner import SESSION
+from universe_client.remotes.owner import SESSION, Owner
 from universe_client.remotes.removal import reap
 
 JUDGE, PLAYER, ROOT = "1000:1000", "1001:1001", "0:0"
@@ -64,16 +64,36 @@ def shell(container, script, user=JUDGE):
 
 @pytest.fixture(autouse=True)
 def tidy(daemon):
-    """No test may leave a container, a network or a volume."""
+    """No test may leave a container, a network or a volume.
+
+    Those of other processes that run, such as other test workers and agents of the user, are left alone.
+    """
     volumes = {volume.id for volume in daemon.volumes.list()}
     yield
-    left = left_behind(daemon)
-    for container in daemon.containers.list(all=True, filters={"label": SESSION}):
+    containers = _without_another(daemon.containers.list(all=True, filters={"label": SESSION}))
+    networks = _without_another(daemon.networks.list(filters={"label": SESSION}))
+    for container in containers:
         container.remove(force=True, v=True)  # so that the next test is judged by its own
-    for network in daemon.networks.list(filters={"label": SESSION}):
+    for network in networks:
         network.remove()
-    assert left == []
-    assert {volume.id for volume in daemon.volumes.list()} <= volumes
+    assert [left.name for left in (*containers, *networks)] == []
+    left = [volume for volume in daemon.volumes.list() if volume.id not in volumes]
+    assert [volume.id for volume in _without_another(left)] == []
+
+
+def _without_another(found):
+    """Leave out what belongs to another process that runs."""
+    return [one for one in found if not _is_of_another(_labels(one))]
+
+
+def _labels(found):
+    labels = found.labels if hasattr(found, "labels") else found.attrs["Labels"]
+    return labels or {}
+
+
+def _is_of_another(labels):
+    owner = Owner.of(labels)
+    return owner is not None and owner != Owner.here() and not owner.is_dead
 
 
 @pytest.fixture

@@ -129,7 +129,6 @@ class Engine:
         check_sdk()
         self._sdk = importlib.import_module("docker")
         self.url = daemon_url()
-        knock(self.url)
         with self._translated():
             self._client: Any = self._sdk.from_env(
                 timeout=_TIMEOUT, environment=dict(os.environ) | {"DOCKER_HOST": self.url}
@@ -142,9 +141,13 @@ class Engine:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Turn the SDK's errors into ours."""
+        """Turn the SDK's errors into ours.
+
+        Without a daemon the SDK is not asked: it would leave its socket open, and fail with a longer message.
+        """
         import requests
 
+        knock(self.url)
         try:
             yield
         except self._sdk.errors.ImageNotFound as error:
