@@ -78,7 +78,7 @@ want the recorded encodings and 32-bit pixels with red first, as agents do; a se
 """
 
 _BUILD = """\
-Build the images of docker:N remotes from a checkout of this project, with this machine's Docker daemon or Podman. Where
+Build the images of docker:N remotes from a checkout of this project, with this machine's Docker daemon. Where
 debian:bookworm-slim cannot be pulled, docker/make-base makes it first. Proxies and pip's index are taken over.
 """
 

@@ -34,7 +34,7 @@ def test_no_daemon_says_how_to_start_one(monkeypatch, free_port):
 
 def test_no_socket_says_how_to_start_one(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/docker.sock")
-    with pytest.raises(EngineMissing, match=r"podman\.socket.*or set DOCKER_HOST"):
+    with pytest.raises(EngineMissing, match=r"systemctl start docker.*or set DOCKER_HOST"):
         Engine()
 
 

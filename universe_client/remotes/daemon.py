@@ -11,7 +11,6 @@ from universe_client.errors import ConfigError
 
 _KNOCK_TIMEOUT = 5.0
 _DOCKER_SOCKET = Path("/var/run/docker.sock")
-_PODMAN_SOCKET = Path("podman/podman.sock")
 
 
 class EngineError(Exception):
@@ -23,17 +22,13 @@ class EngineMissing(EngineError):
 
 
 def daemon_url() -> str:
-    """Return what `DOCKER_HOST` names, else Docker's socket on this machine, else Podman's.
+    """Return what `DOCKER_HOST` names, else Docker's socket on this machine.
 
     Raises:
         ConfigError: the daemon runs on another machine.
     """
     url = os.environ.get("DOCKER_HOST")
     if not url:
-        runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or "/run")
-        for path in (_DOCKER_SOCKET, runtime / _PODMAN_SOCKET, Path("/run") / _PODMAN_SOCKET):
-            if path.exists():
-                return f"unix://{path}"
         return f"unix://{_DOCKER_SOCKET}"
     address = urlsplit(url)
     if address.scheme != "unix" and address.hostname not in ("127.0.0.1", "::1", "localhost"):
@@ -61,5 +56,5 @@ def knock(url: str) -> None:
     except OSError as error:
         raise EngineMissing(
             f"no Docker daemon answers at {url} ({error.strerror or error}): start it (sudo systemctl start docker), "
-            "or Podman's (systemctl --user start podman.socket), or set DOCKER_HOST"
+            "or set DOCKER_HOST"
         ) from error

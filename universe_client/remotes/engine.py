@@ -1,4 +1,4 @@
-"""The Docker daemon, or Podman's service, which speaks the same: a typed shell around the SDK, every call blocking."""
+"""The Docker daemon: a typed shell around the SDK, every call blocking."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ _OWN_TMPFS = {
     PRIVATE: f"{_LOCKED},mode=700,uid={JUDGE},gid={JUDGE},size={16 << 20}",
 }
 _ULIMITS = {"nofile": 4096, "nproc": 32768}
-"""Files open at once, and processes of this user in all containers together: Podman's own defaults are more than some
-machines allow."""
+"""Files open at once, and processes of one user in all containers together."""
 _TIMEOUT = 60
 _CONFLICT = 409
 _INSTALL = "docker remotes need the Docker SDK: pip install '.[docker]' in a checkout of universe-client"
@@ -120,7 +119,7 @@ class Engine:
     """A connection to the daemon. Any thread may call."""
 
     def __init__(self) -> None:
-        """Connect to what `DOCKER_HOST` names, else to Docker's socket on this machine, else to Podman's.
+        """Connect to what `DOCKER_HOST` names, else to Docker's socket on this machine.
 
         Raises:
             ConfigError: the SDK is not installed, or the daemon runs on another machine.

@@ -135,7 +135,7 @@ def how_it_ended(container: Container | None) -> str:
         return "somebody removed it"
     if container.out_of_memory:
         return f"killed for lack of memory, it may have {container.memory >> 20} MiB"
-    if container.exit_code == _KILLED:  # by whom, Podman does not always know
+    if container.exit_code == _KILLED:  # by whom, the daemon does not always know
         return f"killed, perhaps for lack of memory: it may have {container.memory >> 20} MiB"
     if container.state == "paused":
         return "somebody paused it"
