@@ -32,7 +32,7 @@ PYTHON = (
 )  # fmt: skip
 SLOWEST = 10
 """Seconds one input may take."""
-MOST_MEMORY = 2048
+MOST_MEMORY = 1024
 """MiB of the whole process, the fuzzer's own included; the Rust targets count what a connection holds as well."""
 
 _INSTRUMENTS = " ".join(
@@ -74,9 +74,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=count, default=15, help="for each target (default: 15)")
     parser.add_argument("--jobs", type=count, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--seed", type=count, help="of the mutations (default: another one each time)")
-    parser.add_argument(
-        "--keep", action="store_true", help="put the small inputs that reach more into fuzz/corpus"
-    )
     options = parser.parse_args(arguments)
     targets = tuple(options.targets) or RUST + PYTHON
     if unknown := set(targets) - {*RUST, *PYTHON}:
@@ -87,9 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ThreadPoolExecutor(options.jobs) as pool:
         outcomes = pool.map(lambda target: fuzz(target, flags), targets)
         broken = [outcome for outcome in outcomes if not report(outcome)]
-    if options.keep:
-        for target in targets:
-            keep(target)
     return 1 if broken else 0
 
 
@@ -140,14 +134,6 @@ def report(outcome: Outcome) -> bool:
         print(f"\n{outcome.target} is broken by {len(data)} bytes: {data[:_SHOWN]!r}")
         print(f"try again: {shlex.join([*command(outcome.target), str(path)])}", flush=True)
     return False
-
-
-def keep(target: str) -> None:
-    """Add to the corpus what was found and reaches more than the corpus does."""
-    folders = [str(CORPUS / target), str(FOUND / target)]
-    subprocess.run(
-        [*command(target), "-merge=1", "-max_len=512", *folders], cwd=ROOT, check=True, capture_output=True
-    )
 
 
 if __name__ == "__main__":
