@@ -57,7 +57,7 @@ class ViewCommand:
 
 def view(command: ViewCommand) -> int:
     """Show the remote; return the exit status."""
-    remotes = parse(command.address) if "://" in command.address else [address_of(command.address)]
+    remotes = parse(command.address) if ":" in command.address else [address_of(command.address)]
     if len(remotes) > 1:
         raise ConfigError(f"{len(remotes)} remotes are named, one can be viewed at a time")
     if command.native:

@@ -23,7 +23,7 @@ async def dial(host: str, port: int) -> socket.socket:
         UnicodeError: `host` cannot be a host name.
     """
     loop = asyncio.get_running_loop()
-    addresses = await _resolve(host, port)
+    addresses = await resolve(host, port)
     attempts: list[asyncio.Task[socket.socket]] = []
     try:
         for family, kind, protocol, _, address in addresses:
@@ -44,9 +44,13 @@ def _failure(errors: list[OSError]) -> OSError:
     return next(iter(words.values())) if len(words) == 1 else OSError("; ".join(words) or "no address")
 
 
-async def _resolve(host: str, port: int) -> list[Any]:
-    """The addresses of `host`; one that is in numbers takes no thread of the event loop's."""
-    with suppress(socket.gaierror):
+async def resolve(host: str, port: int) -> list[Any]:
+    """Return what `socket.getaddrinfo` does for TCP; a host in numbers takes no thread of the event loop.
+
+    Raises:
+        OSError, UnicodeError: there is no such host.
+    """
+    with suppress(socket.gaierror, UnicodeError):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     return await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 from vnc import _core
+from vnc.dial import resolve
 from vnc.encodings import preference
 from vnc.errors import (
     AuthError,
@@ -143,18 +143,13 @@ def _deadlines(timeouts: Timeouts) -> tuple[float, float, float, float]:
 
 async def _resolve(address: VNCAddress, timeouts: Timeouts) -> list[tuple[str, int]]:
     """Return the numeric addresses of a host, each with the interface of a link-local one, else 0."""
-    loop = asyncio.get_running_loop()
-    place = address.host, address.port
-    try:  # a number needs nobody to be asked, and no thread to wait in
-        found = socket.getaddrinfo(*place, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-    except (OSError, UnicodeError):
-        try:
-            async with asyncio.timeout(timeouts.connect):
-                found = await loop.getaddrinfo(*place, type=socket.SOCK_STREAM)
-        except TimeoutError:
-            raise ConnectError(f"{address}: no address within {timeouts.connect:g} s") from None
-        except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: there are no more threads
-            raise unreachable(address, error) from error
+    try:
+        async with asyncio.timeout(timeouts.connect):
+            found = await resolve(address.host, address.port)
+    except TimeoutError:
+        raise ConnectError(f"{address}: no address within {timeouts.connect:g} s") from None
+    except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: there are no more threads
+        raise unreachable(address, error) from error
     return list(dict.fromkeys(_numeric(*sockaddr) for *_, sockaddr in found))
 
 

@@ -71,11 +71,13 @@ def test_f38_an_errno_at_connect_is_tried_again(scripted, open_env, measure, cau
 )
 def test_f38_an_errno_at_the_start_of_a_remote_is_tried_again(measure, cause):
     with make(ENV_ID, remotes=1, backoff=(BACKOFF, BACKOFF)) as env:
+        env.reset()
+        until_running(env, 60)
+        (child,) = env.provider._children.values()
         with cause():
-            env.reset()
+            child.process.kill()
             for _ in range(2):
-                until(env, failed)
-                assert type(env.remotes[0].error) is ProviderError
+                until(env, lambda step: failed(step) and type(env.remotes[0].error) is ProviderError)
         ended = time.monotonic()
         wait_until(lambda: env.provider._children, TWICE + 10, "the start of the remote")
         measure("started after the cause's end", time.monotonic() - ended, at_most=TWICE + 1, unit="s")

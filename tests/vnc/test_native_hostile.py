@@ -108,7 +108,7 @@ RECTS: dict[str, tuple[bytes, int, int, str]] = {
     "too much ZRLE data": (tile(b"\x01abcd"), ZRLE, 4, "after the last pixel"),
     "too little ZRLE data": (tile(b"\x01ab"), ZRLE, 1, "3 bytes of data"),
     "a Zlib bomb": (rect(sized(BOMB), ZLIB), ZLIB, 4, "after the last pixel"),
-    "a ZRLE bomb": (rect(sized(BOMB), ZRLE), ZRLE, 4, "after the last pixel"),
+    "a ZRLE bomb": (rect(sized(BOMB), ZRLE), ZRLE, 145, "after the last pixel"),
     "a Tight bomb": (rect(b"\x00" + compact(BOMB), TIGHT), TIGHT, 4, "after the last pixel"),
     "no zlib stream": (rect(sized(b"abc"), ZRLE), ZRLE, 4, "broken zlib stream"),
     "a JPEG of another size": (rect(b"\x90" + compact(JPEG.read_bytes()), TIGHT), TIGHT, 4, "jpeg of 16x16"),
