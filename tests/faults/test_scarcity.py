@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import time
 from contextlib import contextmanager, nullcontext
@@ -63,6 +64,18 @@ def test_f38_an_errno_at_connect_is_tried_again(scripted, open_env, measure, cau
     measure("back after the cause's end", time.monotonic() - ended, at_most=TWICE + 1, unit="s")
 
 
+class Held(EmbeddedProvider):
+    """Starts nothing before the gate is open."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.gate = asyncio.Event()
+
+    async def acquire(self, index):
+        await self.gate.wait()
+        return await super().acquire(index)
+
+
 @pytest.mark.fault("F38", "errno at connect or start")
 @pytest.mark.parametrize(
     "cause",
@@ -70,14 +83,14 @@ def test_f38_an_errno_at_connect_is_tried_again(scripted, open_env, measure, cau
     ids=["no descriptors", "no processes", "no memory"],
 )
 def test_f38_an_errno_at_the_start_of_a_remote_is_tried_again(measure, cause):
-    with make(ENV_ID, remotes=1, backoff=(BACKOFF, BACKOFF)) as env:
-        env.reset()
-        until_running(env, 60)
-        (child,) = env.provider._children.values()
+    provider = Held(1, ENV_ID)
+    with make(ENV_ID, remotes=provider, backoff=(BACKOFF, BACKOFF)) as env:
         with cause():
-            child.process.kill()
+            env.reset()
+            env._loop.call(provider.gate.set)
             for _ in range(2):
-                until(env, lambda step: failed(step) and type(env.remotes[0].error) is ProviderError)
+                until(env, failed)
+                assert type(env.remotes[0].error) is ProviderError
         ended = time.monotonic()
         wait_until(lambda: env.provider._children, TWICE + 10, "the start of the remote")
         measure("started after the cause's end", time.monotonic() - ended, at_most=TWICE + 1, unit="s")
