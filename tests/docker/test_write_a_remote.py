@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.agent import failed, until
+from universe_client.remotes.docker import DockerProvider
+
 pytestmark = pytest.mark.docker
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "write-a-remote.md"
@@ -60,3 +63,11 @@ def test_a_new_remote_with_its_image(image, engine, tmp_path):
             written.append(name)
     assert written == ["lamp.py", "Dockerfile"]
     assert shown[-1].count(" running ") == 2, shown[-1]
+
+
+def test_an_image_without_our_entrypoint_is_not_started(open_env):
+    image = "debian:bookworm-slim"
+    env = open_env(provider=DockerProvider(1, "example.Lamp-v0", reference=image))
+    env.reset()
+    error = until(env, failed, 60)[-1].info["error"]
+    assert f'the image {image} does not begin with ENTRYPOINT ["entrypoint", ...]' in error
