@@ -25,7 +25,7 @@ test-docker: .venv/.dev system
 
 # The fault table of docs/reliability.md; the rows that need Docker too where a daemon answers.
 faults: .venv/.dev system
-	@if $(BIN)/python -c 'from universe_client.remotes.engine import Engine; Engine().close()' 2>/dev/null; then \
+	@if $(BIN)/python -c 'from universe_client.providers.containers.engine import Engine; Engine().close()' 2>/dev/null; then \
 	    $(BIN)/universe-client build && \
 	    $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/faults --every-row -m 'docker or not docker'; \
 	else \

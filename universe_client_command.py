@@ -12,7 +12,7 @@ _STOP = (signal.SIGINT, signal.SIGTERM)
 def main() -> int:
     """Run the command line; return the exit status."""
     _handle(_leave)
-    from universe_client.cli import main as command_line
+    from universe_client.cli.main import main as command_line
 
     try:
         return command_line()

@@ -29,7 +29,7 @@ from benchmarks import (
     steps,
 )
 from benchmarks.report import Report
-from rewarder.option_types import count
+from rewarder.cli.option_types import count
 
 BENCHMARKS: dict[str, Callable[[Console, argparse.Namespace], Report | Table]] = {
     "environment": lambda console, options: environment.measure(),

@@ -18,8 +18,8 @@ import msgspec
 import numpy as np
 
 from benchmarks.clients import PATIENT
-from universe_client.loop import LoopThread
-from vnc import portable
+from universe_client.core.loop import LoopThread
+from vnc.client import portable
 from vnc.events import KeyEvent
 from vnc.session import Connect, Session, VNCAddress
 
@@ -119,7 +119,7 @@ def open_screen(loop: LoopThread, driver: str, port: int) -> Screen:
     if driver == "asyncvnc":
         return AsyncvncScreen(loop, port)
     if driver == "native":
-        from vnc import native
+        from vnc.client import native
 
         return OurScreen(loop, native.connect, port)
     return OurScreen(loop, portable.connect, port)

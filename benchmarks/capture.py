@@ -17,10 +17,10 @@ from rich.table import Table
 
 from benchmarks.workloads.names import WORKLOADS
 from benchmarks.xvnc import Screen, workload, xvnc
-from universe_client.record import encoding_numbers
-from vnc.capture import Capture, read_capture
-from vnc.capture_record import RecordOptions, record
-from vnc.capture_scan import Scanner, ServerMessage
+from universe_client.cli.record import encoding_numbers
+from vnc.capture.capture import Capture, read_capture
+from vnc.capture.record import RecordOptions, record
+from vnc.capture.scan import Scanner, ServerMessage
 
 DIRECTORY = Path(__file__).parent / "captures"
 SECONDS = 5.0

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from vnc import portable
+from vnc.client import portable
 from vnc.session import Connect, Session, Timeouts, VNCAddress
 
 PATIENT = Timeouts(probe_interval=600.0, update=600.0)
@@ -134,7 +134,7 @@ async def _ours(connect: Connect, take: bool, port: int, updates: int, remotes: 
 
 
 async def _native(take: bool, port: int, updates: int, remotes: int, seconds: float) -> Usage:
-    from vnc import native
+    from vnc.client import native
 
     return await _ours(native.connect, take, port, updates, remotes, seconds)
 

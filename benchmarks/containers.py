@@ -15,11 +15,11 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks.report import Report, Table
-from universe_client.agents import RandomAgent
-from universe_client.remotes.docker import DockerProvider
-from universe_client.remotes.engine import Engine
-from universe_client.remotes.images import image_for
-from universe_client.remotes.owner import SESSION
+from universe_client.cli.agents import RandomAgent
+from universe_client.providers.containers.engine import Engine
+from universe_client.providers.containers.images import image_for
+from universe_client.providers.containers.owner import SESSION
+from universe_client.providers.containers.provider import DockerProvider
 from universe_client.vector_env import VectorEnv
 from wrappers import Throttle
 

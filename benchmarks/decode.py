@@ -29,7 +29,7 @@ from benchmarks.harness import ENVIRONMENT, build
 from benchmarks.replaying import replaying
 from benchmarks.report import Bars, Report, Table
 from benchmarks.workloads.names import WORKLOADS
-from vnc.capture import read_capture
+from vnc.capture.capture import read_capture
 
 MOST_UPDATES = 250
 CLIENTS = ("native", "native+take", "libvncclient", "portable", "asyncvnc", "vncdotool", "floor")

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.capture import server_messages
-from vnc.capture import read_capture
-from vnc.capture_scan import ServerMessage
+from vnc.capture.capture import read_capture
+from vnc.capture.scan import ServerMessage
 
 _HOME = Path(__file__).parent / "floor"
 _JPEG = 6

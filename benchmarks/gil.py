@@ -23,7 +23,7 @@ from benchmarks.harness import ENVIRONMENT
 from benchmarks.replaying import replaying
 from benchmarks.report import Report, Table
 from benchmarks.xvnc import program, xvnc
-from vnc.capture import read_capture
+from vnc.capture.capture import read_capture
 
 DRIVERS = ("native", "portable", "asyncvnc")
 MODES = ("idle", "busy")

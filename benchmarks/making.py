@@ -24,9 +24,9 @@ from rich.console import Console
 import universe_client  # noqa: F401  (registers the ids)
 from benchmarks.harness import serving
 from benchmarks.report import Report, Table
-from rewarder.episode import EpisodeId
-from rewarder.server import ResetRequest, RewarderServer
-from vnc.server import VNCServer
+from rewarder.protocol.episode import EpisodeId
+from rewarder.server.server import ResetRequest, RewarderServer
+from vnc.server.server import VNCServer
 from vnc.session import Frame
 
 REMOTES, WIDTH, HEIGHT = 64, 1024, 768

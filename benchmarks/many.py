@@ -25,7 +25,7 @@ from benchmarks.capture import FORMS, ensure, path_of
 from benchmarks.harness import ENVIRONMENT, build, serving
 from benchmarks.report import Report, Table
 from benchmarks.workloads.names import WORKLOADS
-from vnc.capture import read_capture
+from vnc.capture.capture import read_capture
 
 RATE = 60.0
 SECONDS = 3.0

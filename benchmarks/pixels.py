@@ -20,8 +20,8 @@ from gymnasium.wrappers.vector import GrayscaleObservation, ResizeObservation
 from rich.console import Console
 
 from benchmarks.report import Report, Table
-from universe_client.gym_infos import FRAME_NUMBER
-from universe_client.pixel_box import PixelBox
+from universe_client.gym.infos import FRAME_NUMBER
+from universe_client.spaces.pixel_box import PixelBox
 from wrappers import FrameStack, Grey, Resize
 
 REMOTES = 8

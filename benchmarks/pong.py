@@ -28,7 +28,7 @@ from rich.console import Console
 from benchmarks.report import Report, Table
 from universe_client import GymVectorEnv
 from vnc.drivers import choose
-from wrappers.atari import CONSOLE_FPS, atari, joystick
+from wrappers.gym.atari import CONSOLE_FPS, atari, joystick
 
 REMOTES, SKIP = 8, 4
 SECONDS = 6.0

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.harness import serving
-from vnc.capture import read_capture
-from vnc.capture_replay import ReplayServer
+from vnc.capture.capture import read_capture
+from vnc.capture.replay import ReplayServer
 
 
 @contextmanager

@@ -17,10 +17,10 @@ from rich.console import Console
 
 from benchmarks.containers import client, containers, usage
 from benchmarks.report import Report, Table
-from universe_client.agents import RandomAgent
-from universe_client.link import State
-from universe_client.remotes.docker import DockerProvider
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.cli.agents import RandomAgent
+from universe_client.core.link import State
+from universe_client.providers.containers.provider import DockerProvider
+from universe_client.providers.provider import RemoteAddress
 from universe_client.vector_env import VectorEnv
 from wrappers import Throttle
 

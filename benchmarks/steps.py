@@ -21,10 +21,10 @@ from rich.console import Console
 import universe_client
 from benchmarks.harness import first_line
 from benchmarks.report import Report, Table
-from rewarder.episode import EpisodeId
-from rewarder.server import ResetRequest, RewarderServer
+from rewarder.protocol.episode import EpisodeId
+from rewarder.server.server import ResetRequest, RewarderServer
 from universe_client.vector_env import VectorEnv
-from vnc.server import VNCServer
+from vnc.server.server import VNCServer
 
 REMOTES, WIDTH, HEIGHT = 64, 640, 480
 STEPS = 60

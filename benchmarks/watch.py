@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vnc.native import connect
+from vnc.client.native import connect
 from vnc.session import VNCAddress
 
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -20,7 +20,7 @@ from rich.progress import track
 from rich.table import Table
 
 import universe_client
-from universe_client.agents import DEFAULT_KEYS, ActionN, Agent, after_reset, find_agent
+from universe_client.cli.agents import DEFAULT_KEYS, ActionN, Agent, after_reset, find_agent
 from wrappers import BlockingReset, EpisodeID, Logger, Throttle
 
 FIGURES = (

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rewarder.keys import DOWN, LEFT, RIGHT, UP, HeldKeys
-from rewarder.runtime import Event, Frame, Runtime, Tick, run
+from rewarder.sdk.keys import DOWN, LEFT, RIGHT, UP, HeldKeys
+from rewarder.sdk.runtime import Event, Frame, Runtime, Tick, run
 
 
 class Catch(Runtime):

@@ -25,7 +25,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 import universe_client
 from universe_client import click, move, type_text
-from universe_client.remotes import ProcessProvider
+from universe_client.providers import ProcessProvider
 
 Screen = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]

@@ -31,7 +31,7 @@ NEAR, TOLERANCE = 1.8, 0.07
 
 
 class PixelAgent:
-    """Plays every remote of a vector by itself; see `universe_client.agents` for how it is called."""
+    """Plays every remote of a vector by itself; see `universe_client.cli.agents` for how it is called."""
 
     def __init__(self) -> None:
         self.held: dict[int, set[str]] = {}

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from rewarder.option_types import count
+from rewarder.cli.option_types import count
 
 ROOT = Path(__file__).parents[1]
 CRATE = ROOT / "fuzz" / "core"

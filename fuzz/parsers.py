@@ -13,10 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
-from rewarder.buffer import RewardBuffer
 from rewarder.errors import ProtocolError as RewarderProtocolError
-from rewarder.messages import MAX_FRAME, Message, decode, encode
-from rewarder.protocol import (
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.messages import MAX_FRAME, Message, decode, encode
+from rewarder.protocol.sessions import (
     CallRequest,
     ClientSession,
     Request,
@@ -25,16 +25,16 @@ from rewarder.protocol import (
     StepRequest,
 )
 from universe_client.errors import ConfigError
-from universe_client.remotes.address import parse
-from vnc.capture import CaptureError, read_capture
-from vnc.capture_scan import Scanner
+from universe_client.providers.address import parse
+from vnc.capture.capture import CaptureError, read_capture
+from vnc.capture.scan import Scanner
+from vnc.client.handshake import handshake
 from vnc.errors import AuthError, ProtocolError, VNCError
 from vnc.events import Event, KeyEvent, PointerEvent
-from vnc.gate import Gate
-from vnc.handshake import handshake
 from vnc.pixel_format import RGBX
-from vnc.server_input import MAX_HELD, ClientInput
-from vnc.server_protocol import BeginTLS, ServerProtocol
+from vnc.server.gate import Gate
+from vnc.server.input import MAX_HELD, ClientInput
+from vnc.server.protocol import BeginTLS, ServerProtocol
 from vnc.session import Limits, VNCAddress
 from vnc.vncauth import Passwords
 

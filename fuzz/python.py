@@ -7,7 +7,7 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["rewarder", "vnc", "universe_client.remotes.address"]):
+with atheris.instrument_imports(include=["rewarder", "vnc", "universe_client.providers.address"]):
     from fuzz.parsers import PARSERS
 
 

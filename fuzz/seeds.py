@@ -18,8 +18,8 @@ import numpy as np
 from PIL import Image
 
 from fuzz.parsers import HEIGHT, WIDTH
-from vnc.capture import Capture, read_capture
-from vnc.capture_scan import FRAMEBUFFER_UPDATE, Scanner, ServerMessage
+from vnc.capture.capture import Capture, read_capture
+from vnc.capture.scan import FRAMEBUFFER_UPDATE, Scanner, ServerMessage
 from vnc.encodings import HEXTILE, RAW, RRE, TIGHT, ZLIB, ZRLE
 from vnc.pixel_format import RGBX
 

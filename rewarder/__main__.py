@@ -15,11 +15,11 @@ from pathlib import Path
 
 import msgspec
 
-from rewarder.guard import secret_directory
+from rewarder.cli.serve_options import add_options, serving
+from rewarder.display.guard import secret_directory
 from rewarder.lifetime import read_line
-from rewarder.runtime import Ports, RuntimeCrash
 from rewarder.runtimes import env_ids
-from rewarder.serve_options import add_options, serving
+from rewarder.sdk.runtime import Ports, RuntimeCrash
 from rewarder.version import VERSION
 
 EPILOG = """\

@@ -18,8 +18,6 @@ from websockets.asyncio.connection import broadcast
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from rewarder.auth import authorization, wire_logger
-from rewarder.buffer import RewardBuffer
-from rewarder.clock import ClockSync
 from rewarder.errors import (
     BUSY,
     CRASHED,
@@ -34,9 +32,11 @@ from rewarder.errors import (
     ResetRejected,
     RewarderError,
 )
-from rewarder.messages import MAX_FRAME, Call, Envelope, ObservationSpace, ReplyPing
 from rewarder.offer import Offer, want
-from rewarder.protocol import ClientSession, close_reason
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.clock import ClockSync
+from rewarder.protocol.messages import MAX_FRAME, Call, Envelope, ObservationSpace, ReplyPing
+from rewarder.protocol.sessions import ClientSession, close_reason
 from rewarder.trust import IN_TLS, Trust, checked
 from rewarder.version import PRODUCT_TOKEN, peer_version
 

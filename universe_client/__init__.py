@@ -2,12 +2,12 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-from universe_client.actions import chord, click, drag, key, move, scroll, type_text
 from universe_client.config import Config
 from universe_client.errors import ConfigError, LocalStateError, RemoteError, UniverseError
-from universe_client.gym_env import GymEnv
-from universe_client.gym_vector_env import GymVectorEnv
+from universe_client.gym.env import GymEnv
+from universe_client.gym.vector_env import GymVectorEnv
 from universe_client.registration import make, register_environments
+from universe_client.spaces.actions import chord, click, drag, key, move, scroll, type_text
 from universe_client.vector_env import VectorEnv
 from vnc.events import KeyEvent, PointerEvent
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from universe_client.cli import main
+from universe_client.cli.main import main
 
 sys.exit(main())

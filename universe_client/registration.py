@@ -6,8 +6,8 @@ from typing import Any
 
 import gymnasium
 
-from universe_client.gym_words import leave_words_alone
-from universe_client.remotes.provider import Provider
+from universe_client.gym.words import leave_words_alone
+from universe_client.providers.provider import Provider
 from universe_client.vector_env import VectorEnv
 
 
@@ -30,8 +30,8 @@ def register_environments() -> None:
         if name not in gymnasium.registry:
             gymnasium.register(
                 name,
-                entry_point="universe_client.gym_env:GymEnv",
-                vector_entry_point="universe_client.gym_vector_env:GymVectorEnv",
+                entry_point="universe_client.gym.env:GymEnv",
+                vector_entry_point="universe_client.gym.vector_env:GymVectorEnv",
                 nondeterministic=True,
                 kwargs=arguments,
             )

@@ -9,22 +9,22 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from universe_client import actions
-from universe_client.changed import Changed
 from universe_client.config import Config
+from universe_client.core.changed import Changed
+from universe_client.core.idle import IdleDetector
+from universe_client.core.info import blank
+from universe_client.core.link import Link, State
+from universe_client.core.lockstep import LockstepLink, LockstepRemote
+from universe_client.core.loop import LoopThread
+from universe_client.core.remote import Remote, Slot
+from universe_client.core.remote_calls import RemoteCalls
+from universe_client.core.witness import Witness
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
-from universe_client.idle import IdleDetector
-from universe_client.info import blank
-from universe_client.link import Link, State
-from universe_client.lockstep import LockstepLink, LockstepRemote
-from universe_client.loop import LoopThread
-from universe_client.remote import Remote, Slot
-from universe_client.remote_calls import RemoteCalls
-from universe_client.remotes import provider as find_provider
-from universe_client.remotes.provider import Provider
-from universe_client.spaces import EventSpace, ObservationSpace
-from universe_client.witness import Witness
+from universe_client.providers import provider as find_provider
+from universe_client.providers.provider import Provider
+from universe_client.spaces import actions
+from universe_client.spaces.events import EventSpace, ObservationSpace
 from vnc.events import Event
 
 ObservationN = list[dict[str, Any] | None]
@@ -207,7 +207,7 @@ class VectorEnv(RemoteCalls):
         """Return `(observation_n, reward_n, done_n, info)`: the newest frames, all rewards since the last call.
 
         `reward_n[i]` and `done_n[i]` are None for a remote that has no rewarder; `info["n"][i]` is described in
-        `universe_client.info`.
+        `universe_client.core.info`.
 
         Args:
             mask: which remotes to look at. What the others have is left for later; theirs is an empty slot:

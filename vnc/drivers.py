@@ -33,7 +33,7 @@ def choose(driver: Driver) -> Choice:
     if driver == "portable":
         return Choice("portable")
     try:
-        import vnc.native  # noqa: F401
+        import vnc.client.native  # noqa: F401
     except ImportError as error:
         if driver == "native":
             raise
@@ -48,12 +48,12 @@ def connect(driver: Driver) -> Connect:
         ValueError, ImportError: as `choose`.
     """
     if choose(driver).name == "native":
-        from vnc import native
+        from vnc.client import native
 
         return native.connect
     if driver == "auto":
         _warn_of_fallback()
-    from vnc import portable
+    from vnc.client import portable
 
     return portable.connect
 

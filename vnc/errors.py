@@ -13,10 +13,6 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from vnc.session import VNCAddress
 
 
 class VNCError(Exception):
@@ -47,7 +43,7 @@ class PeerLost(VNCError):
     """An established session is over."""
 
 
-def unreachable(address: VNCAddress, error: OSError | RuntimeError | UnicodeError) -> ConnectError:
+def unreachable(address: object, error: OSError | RuntimeError | UnicodeError) -> ConnectError:
     """Return the `ConnectError` for what the system said when it was to connect: no route, no descriptor, no thread."""
     return ConnectError(f"{address}: {system_words(error)}")
 

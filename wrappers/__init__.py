@@ -5,34 +5,34 @@ Those of pixels (`Crop`, `Resize`, `Grey`, `FrameStack`, `MaxFrames`), of reward
 Gymnasium's vector face, the others around Universe's.
 """
 
-from wrappers.blocking_reset import BlockingReset
-from wrappers.crop import Crop
-from wrappers.episode_id import EpisodeID
-from wrappers.episode_statistics import EpisodeStatistics
-from wrappers.episodic_lives import EpisodicLives
-from wrappers.fire_start import FireStart
-from wrappers.frame_skip import FrameSkip
-from wrappers.frame_stack import FrameStack
-from wrappers.grey import Grey
-from wrappers.gym_wrapper import GymWrapper
-from wrappers.history_wrapper import HistoryWrapper
-from wrappers.joint import Joint
-from wrappers.key_state import KeyState
-from wrappers.logger import Logger
-from wrappers.max_frames import MaxFrames
-from wrappers.noop_start import NoopStart
-from wrappers.pixel_wrapper import PixelWrapper
-from wrappers.random_env import RandomEnv
-from wrappers.resize import Resize
-from wrappers.reward_clip import RewardClip
-from wrappers.softmax_click_mouse import SoftmaxClickMouse
-from wrappers.sticky_actions import StickyActions
-from wrappers.throttle import Throttle
-from wrappers.time_limit import TimeLimit
-from wrappers.unvectorize import Unvectorize
-from wrappers.vectorize import Vectorize
-from wrappers.vision import Vision
-from wrappers.wrapper import Wrapper
+from wrappers.gym.crop import Crop
+from wrappers.gym.episode_statistics import EpisodeStatistics
+from wrappers.gym.episodic_lives import EpisodicLives
+from wrappers.gym.fire_start import FireStart
+from wrappers.gym.frame_skip import FrameSkip
+from wrappers.gym.frame_stack import FrameStack
+from wrappers.gym.grey import Grey
+from wrappers.gym.gym_wrapper import GymWrapper
+from wrappers.gym.history_wrapper import HistoryWrapper
+from wrappers.gym.max_frames import MaxFrames
+from wrappers.gym.noop_start import NoopStart
+from wrappers.gym.pixel_wrapper import PixelWrapper
+from wrappers.gym.resize import Resize
+from wrappers.gym.reward_clip import RewardClip
+from wrappers.gym.sticky_actions import StickyActions
+from wrappers.universe.blocking_reset import BlockingReset
+from wrappers.universe.episode_id import EpisodeID
+from wrappers.universe.joint import Joint
+from wrappers.universe.key_state import KeyState
+from wrappers.universe.logger import Logger
+from wrappers.universe.random_env import RandomEnv
+from wrappers.universe.softmax_click_mouse import SoftmaxClickMouse
+from wrappers.universe.throttle import Throttle
+from wrappers.universe.time_limit import TimeLimit
+from wrappers.universe.unvectorize import Unvectorize
+from wrappers.universe.vectorize import Vectorize
+from wrappers.universe.vision import Vision
+from wrappers.universe.wrapper import Wrapper
 
 __all__ = [
     "BlockingReset",

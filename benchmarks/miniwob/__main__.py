@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from benchmarks.miniwob import clicking, forms, keyboard, menus, pointing
 from benchmarks.miniwob.page import Page
 from benchmarks.miniwob.solvers import ATTEMPTS, SOLVERS
-from rewarder.runtimes.browser import BrowserRuntime, on_display
-from rewarder.runtimes.chromium import BrowserGone
-from rewarder.xdisplay import XDisplay
+from rewarder.display.xdisplay import XDisplay
+from rewarder.runtimes.browser.browser import BrowserRuntime, on_display
+from rewarder.runtimes.browser.chromium import BrowserGone
 
 __all__ = ["clicking", "forms", "keyboard", "menus", "pointing"]
 

@@ -8,8 +8,8 @@ import time
 from itertools import pairwise
 from typing import Any
 
-from rewarder.environment import Tick
-from rewarder.runtimes.browser import BrowserRuntime
+from rewarder.runtimes.browser.browser import BrowserRuntime
+from rewarder.sdk.environment import Tick
 
 PRELUDE = """
 window.one = selector => document.querySelector(selector);

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
-from rewarder.environment import Runtime
+from rewarder.sdk.environment import Runtime
 from vnc.tls import Identity
 
 if TYPE_CHECKING:
-    from rewarder.xdisplay import XDisplay
+    from rewarder.display.xdisplay import XDisplay
 
 _BROWSER, _DESKTOP, _PROCESS = "browser.", "desktop.", "process."
 
@@ -34,7 +34,7 @@ class RuntimeOptions:
 
 
 class Access(TypedDict, total=False):
-    """Who may connect to the VNC server of an X display: see `rewarder.xdisplay.XDisplay`."""
+    """Who may connect to the VNC server of an X display: see `rewarder.display.xdisplay.XDisplay`."""
 
     host: str
     vnc_port: int
@@ -64,7 +64,7 @@ def opened(
     if on_display is None:
         yield create(env_id, options), None
         return
-    from rewarder.xdisplay import XDisplay
+    from rewarder.display.xdisplay import XDisplay
 
     display = XDisplay(*options.screen, **access)
     with on_display(env_id, display, options) as runtime:
@@ -103,13 +103,13 @@ def env_ids() -> list[str]:
 
 
 def _neon_drive(env_id: str, options: RuntimeOptions) -> Runtime:
-    from rewarder.runtimes.neon_drive import NeonDrive
+    from rewarder.runtimes.neon.drive import NeonDrive
 
     return NeonDrive(options.fps or 60)
 
 
 def _gym_core(env_id: str, options: RuntimeOptions) -> Runtime:
-    from rewarder.runtimes.gym_core import GymCore
+    from rewarder.runtimes.gym.core import GymCore
 
     return GymCore(env_id, fps=options.fps, send_observation=options.observation)
 
@@ -121,13 +121,13 @@ def _program(env_id: str, display: XDisplay, options: RuntimeOptions) -> Abstrac
 
 
 def _browser(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
-    from rewarder.runtimes.browser import on_display
+    from rewarder.runtimes.browser.browser import on_display
 
     return on_display(env_id, display, options.fps)
 
 
 def _desktop(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
-    from rewarder.runtimes.desktop import on_display
+    from rewarder.runtimes.desktop.desktop import on_display
 
     return on_display(env_id, display, options.fps)
 

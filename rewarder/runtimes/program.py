@@ -13,9 +13,9 @@ from contextlib import contextmanager
 
 import msgspec
 
-from rewarder.child import Child
-from rewarder.environment import Runtime, Tick
-from rewarder.xdisplay import XDisplay
+from rewarder.display.child import Child
+from rewarder.display.xdisplay import XDisplay
+from rewarder.sdk.environment import Runtime, Tick
 from vnc.events import Event
 
 READY_TIMEOUT = 10.0

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from tests.chaos.ledger import ENV_ID, HEIGHT, WIDTH, Life
 from tests.support.proxy import Proxy
-from universe_client.loop import LoopThread
-from universe_client.remotes.embedded import EmbeddedProvider
-from universe_client.remotes.process import ProcessProvider
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.loop import LoopThread
+from universe_client.providers.embedded import EmbeddedProvider
+from universe_client.providers.process import ProcessProvider
+from universe_client.providers.provider import RemoteAddress
 
 ROOT = Path(__file__).parents[2]
 _LATENCY = 0.1  # seconds, at most, that every connection has all the time

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from rewarder.x11_windows import WindowClient
+from rewarder.display.x11_windows import WindowClient
 from tests.chaos.ledger import REWARDS, Life, length, value
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rewarder.runtime import Event, Frame, Runtime, Tick
+from rewarder.sdk.runtime import Event, Frame, Runtime, Tick
 from tests.chaos.ledger import ENV_ID, HEIGHT, REWARDS, TICKS, WIDTH, Life, length, value
 
 LEDGER = "CHAOS_LEDGER"

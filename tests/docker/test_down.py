@@ -8,11 +8,11 @@ import pytest
 
 from tests.support.agent import steps, until, wait_until
 from tests.support.containers import command, left_behind, of_session
-from universe_client.link import State
-from universe_client.remotes import docker
-from universe_client.remotes.engine import Engine
-from universe_client.remotes.owner import SESSION
-from universe_client.remotes.removal import take_down
+from universe_client.core.link import State
+from universe_client.providers.containers import provider as docker
+from universe_client.providers.containers.engine import Engine
+from universe_client.providers.containers.owner import SESSION
+from universe_client.providers.containers.removal import take_down
 
 pytestmark = pytest.mark.docker
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.agent import wait_until
 from tests.support.containers import JUDGE, PLAYER, ROOT, shell
-from universe_client.remotes.docker import DockerProvider
+from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker
 

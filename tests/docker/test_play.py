@@ -8,8 +8,8 @@ import pytest
 
 import universe_client
 from tests.support.agent import one_step, until, until_running
-from universe_client.remotes.docker import DockerProvider
-from universe_client.run import Run, Until
+from universe_client.cli.run import Run, Until
+from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker
 

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from rewarder.runtimes.desktop_tasks.task import COLOURS
+from rewarder.runtimes.desktop.tasks.task import COLOURS
 from tests.support.agent import running, until
 from tests.support.containers import shell
 from tests.support.tasks import button, instruction, middle, result

@@ -16,8 +16,8 @@ from tests.support.containers import PLAYER, command, shell
 from tests.support.headless import page
 from tests.support.tasks import instruction
 from tests.support.viewer_page import CONNECTED, looks_like, next_picture, type_folder
-from universe_client.remotes.docker import DockerProvider
-from universe_client.view import viewer_url
+from universe_client.cli.view import viewer_url
+from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from universe_client.cli import main
+from universe_client.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rewarder.runtimes.neon_drive import ENV_ID, NeonDrive
-from universe_client.actions import key
+from rewarder.runtimes.neon.drive import ENV_ID, NeonDrive
+from universe_client.spaces.actions import key
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

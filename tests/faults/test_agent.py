@@ -18,7 +18,7 @@ from tests.support.forked import in_a_fork
 from tests.support.gym import open_gym
 from tests.support.remote import ScriptedRemote
 from universe_client import RemoteError, VectorEnv
-from universe_client.remotes.address import AddressProvider
+from universe_client.providers.address import AddressProvider
 
 __all__ = ["open_gym"]
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.agent import one_step
 from tests.support.proxy import Proxy
 from tests.support.remote import ScriptedRemote
-from universe_client.loop import LoopThread
+from universe_client.core.loop import LoopThread
 
 REMOTES, CUTS = 10, 250  # of each driver and channel: 1,000 in all
 RATE, LATENCY = 100, 0.1

@@ -18,7 +18,7 @@ from tests.support.fixtures import QUICK
 from tests.support.rfb import Peer
 from universe_client import VectorEnv
 from universe_client.errors import AuthError, ConnectError, ProtocolError
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 

@@ -26,8 +26,8 @@ from tests.support.containers import (
 )
 from tests.support.dockerd import OwnDaemon
 from universe_client.errors import ProviderError
-from universe_client.remotes.docker import DockerProvider
-from universe_client.remotes.images import image_for
+from universe_client.providers.containers.images import image_for
+from universe_client.providers.containers.provider import DockerProvider
 
 __all__ = ["containers", "daemon", "engine", "open_env", "running_env", "tidy"]
 

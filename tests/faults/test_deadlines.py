@@ -27,10 +27,10 @@ from tests.support.rfb import Peer, header, listening, update
 from tests.support.timing import StepTimes
 from tests.support.xvnc import xvnc_server
 from universe_client import Config, VectorEnv
-from universe_client.link import State
-from universe_client.loop import LoopThread
-from universe_client.remotes.address import AddressProvider
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.link import State
+from universe_client.core.loop import LoopThread
+from universe_client.providers.address import AddressProvider
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 SLOP = 1.0  # seconds that a busy machine may add

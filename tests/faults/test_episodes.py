@@ -9,12 +9,12 @@ import pytest
 from websockets.asyncio.connection import broadcast
 
 from rewarder.client import RewarderTimeouts
-from rewarder.episode import EpisodeId
-from rewarder.protocol import checked_reward
+from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.sessions import checked_reward
 from tests.support.agent import failed, is_done, one_step, running, until, until_running, wait_until
 from tests.support.remote import ScriptedRemote, by_hand
 from universe_client.errors import AuthError, PeerLost, ProtocolError, ResetTimeout
-from universe_client.remotes.address import AddressProvider
+from universe_client.providers.address import AddressProvider
 
 # -- the connection
 

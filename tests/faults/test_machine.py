@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support.agent import failed, one_step, running, until
-from vnc.capture import read_capture
+from vnc.capture.capture import read_capture
 
 ROOM = 64  # KiB of the disk
 ON_SMALL_DISK = """

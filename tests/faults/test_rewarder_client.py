@@ -14,10 +14,10 @@ from http import HTTPStatus
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from rewarder.buffer import RewardBuffer
 from rewarder.client import BURST, RewarderAddress, RewarderClient, RewarderTimeouts
-from rewarder.episode import EpisodeId
 from rewarder.errors import AuthError, ConnectError, ControllerBusy, PeerLost, ProtocolError, RewarderError
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.episode import EpisodeId
 
 EPISODE = EpisodeId((1,))
 PASSWORD = "canary-7f3a"

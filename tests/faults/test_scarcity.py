@@ -15,9 +15,9 @@ from tests.support.agent import failed, until, until_running, wait_until
 from tests.support.scarcity import in_use, no_descriptors, no_processes
 from universe_client import make
 from universe_client.errors import ConnectError, ProviderError
-from universe_client.remotes.address import AddressProvider
-from universe_client.remotes.embedded import EmbeddedProvider
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.providers.address import AddressProvider
+from universe_client.providers.embedded import EmbeddedProvider
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 BACKOFF = 1.0

@@ -14,9 +14,9 @@ from rewarder.auth import authorization
 from tests.rewarder.remotes import Scripted, served
 from tests.support.http import get
 from tests.vnc.rfb_client import RFBClient
-from tests.vnc.test_server_bounds import COLOUR_MAP
-from universe_client.remotes.embedded import EmbeddedProvider
-from universe_client.remotes.provider import RemoteAddress
+from tests.vnc.server.test_server_bounds import COLOUR_MAP
+from universe_client.providers.embedded import EmbeddedProvider
+from universe_client.providers.provider import RemoteAddress
 
 CLIENTS = 8
 PATIENCE = 64 << 20

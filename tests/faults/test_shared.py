@@ -10,9 +10,9 @@ import pytest
 from tests.support.agent import is_done, running, until, until_running
 from tests.support.xvnc import logo, xvnc_server
 from tests.vnc.rfb_client import RFBClient
+from universe_client.core.loop import LoopThread
 from universe_client.errors import PeerLost
-from universe_client.loop import LoopThread
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 

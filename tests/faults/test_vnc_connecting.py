@@ -15,7 +15,7 @@ from tests.chaos.gauges import Gauges
 from tests.support.rfb import HEIGHT, PIXEL_FORMAT, QUICK, VERSIONS, WIDTH, Peer, listening, raw
 from tests.support.sessions import taken
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
-from vnc.server import VNCServer
+from vnc.server.server import VNCServer
 from vnc.session import Limits, Timeouts
 from vnc.vncauth import challenge_response
 

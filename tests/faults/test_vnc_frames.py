@@ -16,8 +16,8 @@ from tests.support.rfb import Peer, header, listening, raw, update
 from tests.support.sessions import taken
 from tests.support.xvnc import xvnc_server
 from tests.vnc.rfb_client import RFBClient
-from universe_client.loop import LoopThread
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.loop import LoopThread
+from universe_client.providers.provider import RemoteAddress
 from vnc.encodings import DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE
 from vnc.session import VNCAddress
 

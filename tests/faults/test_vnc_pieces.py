@@ -21,7 +21,7 @@ import pytest
 from tests.support.rfb import QUICK, Peer, listening
 from tests.support.sessions import taken
 from vnc import _core
-from vnc.capture import Capture, read_capture
+from vnc.capture.capture import Capture, read_capture
 from vnc.pixel_format import RGBX
 from vnc.session import Frame, Limits, Timeouts
 from vnc.vencrypt import SECURITY_TYPE, X509_NONE

@@ -12,8 +12,8 @@ import pytest
 
 from tests.support.agent import is_done, until, until_running
 from tests.support.xvnc import xvnc_server
-from universe_client.loop import LoopThread
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.loop import LoopThread
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 VERSION = b"RFB 003.008\n"

@@ -14,21 +14,21 @@ import msgspec
 import pytest
 from websockets.datastructures import Headers as HTTPHeaders
 
-from rewarder.buffer import RewardBuffer
 from rewarder.client import RewarderAddress, RewarderClient
-from rewarder.episode import EpisodeId
 from rewarder.errors import RewarderError
-from rewarder.messages import SERVER_MESSAGES, Headers, Message, UnknownMessage, decode, encode
 from rewarder.offer import Offer
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import SERVER_MESSAGES, Headers, Message, UnknownMessage, decode, encode
 from rewarder.version import peer_version
-from rewarder.viewer import viewer_path
+from rewarder.viewer.site import viewer_path
 from tests.rewarder.remotes import Scripted, served
 from tests.support.agent import Step, failed, until, until_running
 from tests.support.headless import page
 from tests.support.remote import ScriptedRemote, frame
 from tests.support.rfb import Peer, raw
 from tests.support.viewer_page import CONNECTED
-from universe_client.loop import LoopThread
+from universe_client.core.loop import LoopThread
 
 ROW = pytest.mark.fault("F44", "words of a remote")
 HARMFUL = "\x1b]52;c;Zm9v\x07|\x1b[31m|\x9b2J|\x08|\x7f|\u202e|\u2066|\u200f|\u2028|\U000e0041|\r"

@@ -11,7 +11,7 @@ from tests.support.agent import one_step, running, until, until_running
 from tests.support.processes import descendants
 from tests.support.tasks import HEIGHT, QUERY_HEIGHT, WIDTH, button
 from universe_client import click
-from universe_client.remotes import ProcessProvider
+from universe_client.providers import ProcessProvider
 
 ENV_ID = "browser.click-test"
 

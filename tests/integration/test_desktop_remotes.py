@@ -11,7 +11,7 @@ from tests.support.agent import is_done, one_step, until
 from tests.support.processes import descendants
 from tests.support.tasks import instruction, middle
 from universe_client import click, type_text
-from universe_client.remotes import ProcessProvider
+from universe_client.providers import ProcessProvider
 
 ENV_ID = "desktop.ClickColour-v0"
 

@@ -60,14 +60,14 @@ def test_the_installed_script_handles_signals_before_it_imports_anything_else() 
 
 
 @BOTH
-@pytest.mark.parametrize("module", ["signal", "numpy", "universe_client.cli"])
+@pytest.mark.parametrize("module", ["signal", "numpy", "universe_client.cli.main"])
 def test_an_interrupt_while_the_command_still_imports_is_one_line(
     number: signal.Signals, status: int, module: str
 ) -> None:
     imported = {
-        "signal": "universe_client.info",
+        "signal": "universe_client.core.info",
         "numpy": "numpy._core",
-        "universe_client.cli": "rich.logging",
+        "universe_client.cli.main": "rich.logging",
     }
     with command("doctor", options=("-X", "importtime")) as process:
         line_with(process, f" {imported[module]}")

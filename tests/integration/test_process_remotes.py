@@ -19,7 +19,7 @@ import universe_client
 from tests.support.agent import one_step, running, until, until_running
 from tests.support.processes import Obituary, command_line, descendants, listener, state
 from universe_client import Config
-from universe_client.remotes import ProcessProvider
+from universe_client.providers import ProcessProvider
 from vnc.session import Timeouts
 
 WINDOW = Path(__file__).parent / "colour_window.py"
@@ -193,7 +193,7 @@ def test_a_short_stop_is_only_a_stall(env):
 
 CLIENT = """
 import sys, universe_client
-from universe_client.remotes import ProcessProvider
+from universe_client.providers import ProcessProvider
 window = " ".join(sys.argv[1:])
 program = ["/bin/sh", "-c", "sleep 1000 & exec " + window]
 with universe_client.VectorEnv("process.w", ProcessProvider(2, "process.w", program=program)) as env:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 
 from tests.support.agent import PRESS, Step, failed, is_done, one_step, running, until, wait_until
-from universe_client.info import SCHEMA
+from universe_client.core.info import SCHEMA
 
 
 def test_info_has_the_same_keys_on_every_step_in_every_state(scripted, open_env):

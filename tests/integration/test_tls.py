@@ -23,10 +23,10 @@ from tests.support.serve_command import serve_command
 from tests.support.served import Counting
 from tests.support.vencrypt import Talk, breaking_off
 from tests.support.xvnc import logo, secure_xvnc
+from universe_client.core.loop import LoopThread
 from universe_client.errors import AuthError
-from universe_client.loop import LoopThread
-from universe_client.remotes import RemoteAddress
-from universe_client.remotes.address import parse
+from universe_client.providers import RemoteAddress
+from universe_client.providers.address import parse
 from vnc.tls import Identity
 
 PASSWORD = "canary-5d1e"

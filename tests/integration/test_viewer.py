@@ -8,15 +8,15 @@ import pytest
 from PIL import Image
 
 import universe_client
+from rewarder.display.xdisplay import XDisplay
 from rewarder.runtimes import program
-from rewarder.runtimes.desktop import on_display
-from rewarder.xdisplay import XDisplay
+from rewarder.runtimes.desktop.desktop import on_display
 from tests.rewarder.remotes import Scripted, served, wire
 from tests.support.agent import PRESS, one_step, until_running, wait_until
 from tests.support.headless import page
 from tests.support.viewer_page import CONNECTED, looks_like, next_picture, picture, type_folder
-from universe_client.remotes import EmbeddedProvider
-from universe_client.view import viewer_url
+from universe_client.cli.view import viewer_url
+from universe_client.providers import EmbeddedProvider
 from vnc.events import KeyEvent, PointerEvent
 
 NEON = "builtin.NeonDrive-v0"

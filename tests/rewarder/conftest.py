@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from rewarder.buffer import RewardBuffer
 from rewarder.client import RewarderAddress, RewarderClient
-from rewarder.episode import EpisodeId
-from rewarder.messages import Envelope
-from rewarder.server import ResetRequest, RewarderServer
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Envelope
+from rewarder.server.server import ResetRequest, RewarderServer
 from tests.support.certificates import authority, identity
 
 __all__ = ["authority", "identity"]

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 import numpy as np
 from websockets.asyncio.client import connect
 
-from rewarder.runtime import Runtime, Tick, serve
+from rewarder.sdk.runtime import Runtime, Tick, serve
 
 
 class Scripted(Runtime):

@@ -13,10 +13,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from rewarder import auth
 from rewarder.auth import Authenticator, authorization
-from rewarder.buffer import RewardBuffer
-from rewarder.episode import EpisodeId
-from rewarder.messages import decode
-from rewarder.protocol import ClientSession, ServerSession
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import decode
+from rewarder.protocol.sessions import ClientSession, ServerSession
 
 PASSWORD = "canary-7f3a"
 

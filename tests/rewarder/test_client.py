@@ -7,10 +7,10 @@ import logging
 import pytest
 
 from rewarder.auth import authorization
-from rewarder.buffer import RewardBuffer
 from rewarder.client import BURST, RewarderAddress, RewarderTimeouts
-from rewarder.episode import EpisodeId
 from rewarder.errors import AuthError
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.episode import EpisodeId
 from rewarder.version import VERSION
 
 EPISODE = EpisodeId((1,))

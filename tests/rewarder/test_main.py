@@ -237,7 +237,7 @@ def test_a_crash_is_status_1_with_a_traceback(start, tmp_path):
     script = tmp_path / "crash.py"
     script.write_text(
         "import sys\n"
-        "import rewarder.runtimes.neon_drive as game\n"
+        "import rewarder.runtimes.neon.drive as game\n"
         "from rewarder.__main__ import main\n"
         "def tick(self, events): raise LookupError('no road')\n"
         "game.NeonDrive.tick = tick\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rewarder.display.xdisplay import XDisplay
 from rewarder.reach import check_reach, is_loopback
-from rewarder.runtime import serve
-from rewarder.xdisplay import XDisplay
+from rewarder.sdk.runtime import serve
 from tests.rewarder.remotes import Scripted
 
 

@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rewarder.auth import authorization
-from rewarder.buffer import RewardBuffer
 from rewarder.client import RewarderAddress, RewarderClient, RewarderTimeouts
 from rewarder.errors import AuthError, ConnectError, RewarderError
-from rewarder.server import ServerLimits
+from rewarder.protocol.buffer import RewardBuffer
+from rewarder.server.server import ServerLimits
 from tests.rewarder.conftest import EPISODE, PASSWORD, Bench
 from tests.support.certificates import Authority
 from tests.support.rfb import Peer, listening

@@ -14,13 +14,13 @@ import pytest
 
 from tests.support.xvnc import xvnc_server
 from tests.vnc.rfb_client import RFBClient
-from vnc.capture import Capture, CaptureHeader, CaptureWriter
-from vnc.capture_record import Recorder
-from vnc.capture_replay import ReplayServer
-from vnc.capture_scan import ServerMessage
+from vnc.capture.capture import Capture, CaptureHeader, CaptureWriter
+from vnc.capture.record import Recorder
+from vnc.capture.replay import ReplayServer
+from vnc.capture.scan import ServerMessage
+from vnc.client.portable import PortableSession, connect
 from vnc.events import Event, KeyEvent
-from vnc.portable import PortableSession, connect
-from vnc.server import VNCServer
+from vnc.server.server import VNCServer
 from vnc.session import Frame, VNCAddress
 
 WIDTH, HEIGHT = 96, 64

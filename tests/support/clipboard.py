@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rewarder.x11 import XClient
+from rewarder.display.x11 import XClient
 
 _CREATE_WINDOW, _INTERN_ATOM, _CHANGE_PROPERTY, _SET_SELECTION_OWNER, _SEND_EVENT = 1, 16, 18, 22, 25
 _QUERY_EXTENSION = 98

@@ -11,10 +11,10 @@ import pytest
 
 import universe_client
 from tests.support.agent import until_running
-from universe_client.remotes.docker import DockerProvider
-from universe_client.remotes.engine import Engine
-from universe_client.remotes.owner import SESSION, Owner
-from universe_client.remotes.removal import reap
+from universe_client.providers.containers.engine import Engine
+from universe_client.providers.containers.owner import SESSION, Owner
+from universe_client.providers.containers.provider import DockerProvider
+from universe_client.providers.containers.removal import reap
 
 JUDGE, PLAYER, ROOT = "1000:1000", "1001:1001", "0:0"
 CARTPOLE = "gym-core.CartPole-v1"

@@ -13,8 +13,8 @@ import pytest
 from tests.support.proxy import Proxy
 from tests.support.remote import ScriptedRemote
 from tests.support.rfb import Peer, listening
-from universe_client.loop import LoopThread
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.loop import LoopThread
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 

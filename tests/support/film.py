@@ -10,8 +10,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from universe_client.pixel_box import PixelBox
-from universe_client.text_space import TextSpace
+from universe_client.spaces.pixel_box import PixelBox
+from universe_client.spaces.text_space import TextSpace
 
 
 class Film(gymnasium.vector.VectorEnv):

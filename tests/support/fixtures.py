@@ -13,9 +13,9 @@ from tests.support.agent import until_running
 from tests.support.drivers import DRIVERS
 from tests.support.remote import ScriptedRemote
 from universe_client import Config, VectorEnv
-from universe_client.loop import LoopThread
-from universe_client.remotes.address import AddressProvider
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.loop import LoopThread
+from universe_client.providers.address import AddressProvider
+from universe_client.providers.provider import RemoteAddress
 from vnc.session import Timeouts
 
 # Quick, and yet no healthy remote is given up on a machine that has much else to do.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
-from universe_client import actions
+from universe_client.spaces import actions
 from vnc.events import Event, encode
 
 PACE = 0.015

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from rewarder.runtimes.devtools import DevTools
+from rewarder.runtimes.browser.devtools import DevTools
 
 FLAGS = (
     "--headless=new",

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable
 
 from tests.support.listeners import stop_accepting
-from universe_client.loop import LoopThread
+from universe_client.core.loop import LoopThread
 
 
 class Proxy:

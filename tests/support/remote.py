@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from rewarder.client import RewarderAddress
-from rewarder.episode import EpisodeId
 from rewarder.errors import PeerLost
 from rewarder.offer import LOCKSTEP, Offer
-from rewarder.protocol import Request, StepRequest
-from rewarder.server import ResetRequest, RewarderServer
+from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.sessions import Request, StepRequest
+from rewarder.server.server import ResetRequest, RewarderServer
 from tests.support.listeners import stop_accepting
-from universe_client.loop import LoopThread
-from universe_client.remotes.provider import RemoteAddress
+from universe_client.core.loop import LoopThread
+from universe_client.providers.provider import RemoteAddress
 from vnc.events import Event, KeyEvent
-from vnc.server import VNCServer
+from vnc.server.server import VNCServer
 from vnc.session import VNCAddress
 
 WIDTH, HEIGHT = 24, 16

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from rewarder.client import RewarderAddress
-from rewarder.runtime import Ports, Runtime, Tick, serve
-from universe_client.loop import LoopThread
-from universe_client.remotes.provider import RemoteAddress
+from rewarder.sdk.runtime import Ports, Runtime, Tick, serve
+from universe_client.core.loop import LoopThread
+from universe_client.providers.provider import RemoteAddress
 from vnc.events import Event
 from vnc.session import VNCAddress
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.rfb import Peer, listening
 from vnc import drivers
 from vnc.errors import VNCError
-from vnc.server import ServerLimits, VNCServer
+from vnc.server.server import ServerLimits, VNCServer
 from vnc.session import Connect, Frame, Limits, Session, Timeouts, VNCAddress
 
 CALM = Timeouts(probe_interval=30.0)  # no probe disturbs the conversation

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rewarder.runtimes.desktop_tasks.task import COLOURS
+from rewarder.runtimes.desktop.tasks.task import COLOURS
 from tests.support.agent import Step, is_done, one_step, until
 
 QUERY_HEIGHT, WIDTH, HEIGHT = 50, 160, 210

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from rewarder.environment import Runtime, Tick
+from rewarder.sdk.environment import Runtime, Tick
 
 TIMEOUT = 15.0
 

@@ -14,7 +14,7 @@ from tests.support.fixtures import provider
 from tests.support.gym import QUICKLY
 from tests.support.remote import HEIGHT, WIDTH
 from universe_client import GymEnv, GymVectorEnv
-from universe_client.check_vector_env import check_vector_env
+from universe_client.gym.check import check_vector_env
 from universe_client.registration import GYMNASIUM_IDS, register_environments
 
 SCREEN = (240, 320, 3)
@@ -24,8 +24,8 @@ def test_every_id_has_both_entry_points_and_is_nondeterministic():
     for name in GYMNASIUM_IDS:
         spec = gymnasium.spec(name)
         assert spec.nondeterministic
-        assert spec.entry_point == "universe_client.gym_env:GymEnv"
-        assert spec.vector_entry_point == "universe_client.gym_vector_env:GymVectorEnv"
+        assert spec.entry_point == "universe_client.gym.env:GymEnv"
+        assert spec.vector_entry_point == "universe_client.gym.vector_env:GymVectorEnv"
         assert EnvSpec.from_json(spec.to_json()) == spec
 
 

@@ -9,9 +9,9 @@ import gymnasium
 import pytest
 
 from universe_client import VectorEnv
-from universe_client.action_maps import ActionMap, Held
-from universe_client.actions import key
-from universe_client.agents import Agent, NoopAgent, RandomAgent
+from universe_client.cli.agents import Agent, NoopAgent, RandomAgent
+from universe_client.spaces.action_maps import ActionMap, Held
+from universe_client.spaces.actions import key
 from universe_client.vector_env import ObservationN
 from vnc.events import Event
 from wrappers import Unvectorize, Wrapper

@@ -1,4 +1,4 @@
-"""Record what real servers send, for `tests/vnc/test_vectors.py`: `python -m tests.vectors.make [SERVER ...]`.
+"""Record what real servers send, for `tests/vnc/client/test_vectors.py`: `python -m tests.vectors.make [SERVER ...]`.
 
 Each server shows the same scene and ends with the same picture: for the X servers it is what `import` says that X has
 on its screen, and `screen.png` must be that, or becomes it with `--oracle`. Needs what system-packages.txt lists.
@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from vnc.capture import CaptureWriter
-from vnc.capture_record import record
-from vnc.server import VNCServer
+from vnc.capture.capture import CaptureWriter
+from vnc.capture.record import record
+from vnc.server.server import VNCServer
 from vnc.session import Frame, VNCAddress
 
 HERE = Path(__file__).parent

@@ -16,9 +16,9 @@ from typing import Any
 
 import gymnasium
 
-from universe_client.gym_atari import Joystick, import_ale, minimal_actions
-from universe_client.gym_env import GymEnv
-from universe_client.gym_vector_env import GymVectorEnv
+from universe_client.gym.atari import Joystick, import_ale, minimal_actions
+from universe_client.gym.env import GymEnv
+from universe_client.gym.vector_env import GymVectorEnv
 
 __all__ = ["make_single", "make_vector", "register_games"]
 

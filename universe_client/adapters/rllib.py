@@ -8,7 +8,7 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
-from universe_client.gym_vector_env import GymVectorEnv
+from universe_client.gym.vector_env import GymVectorEnv
 
 __all__ = ["env_creator"]
 

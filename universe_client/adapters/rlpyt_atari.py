@@ -11,11 +11,11 @@ from gymnasium.spaces import Discrete
 
 from universe_client.adapters.rlpyt import EnvSpaces, EnvStep, GymSpaceWrapper, TrajInfo
 from universe_client.errors import ConfigError
-from universe_client.gym_atari import Joystick, import_ale, minimal_actions
-from universe_client.gym_vector_env import GymVectorEnv
-from universe_client.pixel_box import PixelBox
-from wrappers.atari import CONSOLE_FPS, HEIGHT, WIDTH, atari
-from wrappers.episodic_lives import TRAJ_DONE
+from universe_client.gym.atari import Joystick, import_ale, minimal_actions
+from universe_client.gym.vector_env import GymVectorEnv
+from universe_client.spaces.pixel_box import PixelBox
+from wrappers.gym.atari import CONSOLE_FPS, HEIGHT, WIDTH, atari
+from wrappers.gym.episodic_lives import TRAJ_DONE
 
 __all__ = ["AtariEnv", "AtariTrajInfo", "minimal_actions"]
 

@@ -18,8 +18,8 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
 from universe_client.errors import ConfigError
-from universe_client.gym_infos import unbatch
-from universe_client.gym_vector_env import GymVectorEnv
+from universe_client.gym.infos import unbatch
+from universe_client.gym.vector_env import GymVectorEnv
 
 __all__ = ["AlreadySteppingError", "NotSteppingError", "SB3VecEnv"]
 

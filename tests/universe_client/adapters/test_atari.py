@@ -20,8 +20,8 @@ from stable_baselines3.common.atari_wrappers import (
 
 import tests.support.adapters  # noqa: F401  torch takes one thread
 from universe_client import ConfigError, GymEnv
-from universe_client.gym_atari import Console, Joystick, import_ale
-from wrappers.atari import joystick
+from universe_client.gym.atari import Console, Joystick, import_ale
+from wrappers.gym.atari import joystick
 
 OURS = "universe_client.adapters.atari:universe/{}"
 NO_SKIP = "BreakoutNoFrameskip-v4"

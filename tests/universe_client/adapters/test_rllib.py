@@ -6,7 +6,7 @@ import pytest
 
 from universe_client import ConfigError, GymVectorEnv
 from universe_client.adapters.rllib import env_creator
-from universe_client.pixel_box import PixelBox
+from universe_client.spaces.pixel_box import PixelBox
 from wrappers import Grey
 
 DRIVE = {"env_id": "builtin.NeonDrive-v0", "remotes": "embedded", "actions": [(), "Left", "Right"]}

@@ -20,7 +20,7 @@ from tests.support.remote import HEIGHT, WIDTH, by_hand, press_game
 from universe_client import ConfigError
 from universe_client.adapters.sb3 import AlreadySteppingError, NotSteppingError, SB3VecEnv
 from universe_client.errors import ResetTimeout
-from universe_client.pixel_box import PixelBox
+from universe_client.spaces.pixel_box import PixelBox
 from vnc.events import KeyEvent
 from wrappers import FrameStack, GymWrapper, Resize
 

@@ -1,6 +1,6 @@
 //! What `TigerVNC`, x11vnc and our own server sent, cut in every way, gives the same picture: X's own, if exact.
 //!
-//! The captures are those of tests/vectors in the repository; their form is told in vnc/capture.py.
+//! The captures are those of tests/vectors in the repository; their form is told in vnc/capture/capture.py.
 
 mod common;
 

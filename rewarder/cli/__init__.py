@@ -1,0 +1,1 @@
+"""The options that both command lines share when they serve a remote."""

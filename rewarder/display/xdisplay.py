@@ -1,0 +1,305 @@
+"""An X display of its own for a remote: TigerVNC's Xvnc, on a free display number and behind a password."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rewarder.display.guard import Guard
+from rewarder.display.task_user import task_user
+from rewarder.display.x11 import COOKIE, XClient
+from rewarder.display.x11_windows import WindowClient
+from rewarder.reach import check_reach
+from vnc.tls import Identity
+from vnc.vncauth import PASSWORD_BYTES, Passwords, obfuscated
+
+START_TIMEOUT = 15.0
+STOP_TIMEOUT = 1.0
+SYNC_TIMEOUT = 1.0
+LOG_LINES = 10
+
+_MISSING = "Xvnc is not installed: apt install tigervnc-standalone-server"
+_FAMILY_WILD = 0xFFFF
+_TLS_VERSIONS = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+_OPTIONS = (
+    *("-depth", "24"),
+    *("-nolisten", "tcp"),
+    "-noreset",  # the display stays as it is when the last program has gone
+    "-FrameRate=60",
+    "-AlwaysShared",
+    "-UseBlacklist=0",
+    "-AcceptSetDesktopSize=0",
+    "-SendCutText=0",
+    "-AcceptCutText=0",
+    "-RawKeyboard=1",
+    "-AllowOverride=desktop",  # what programs on the display may set through Xvnc's own extension: the title
+)
+
+
+class DisplayError(OSError):
+    """Xvnc cannot be started, or has ended; the message has its last words."""
+
+
+class XDisplay:
+    """A context in which Xvnc runs; it ends with this process, even after `kill -9`.
+
+    Attributes:
+        name: `:5`, as in `$DISPLAY`.
+        port: where VNC clients connect.
+        pid: of Xvnc.
+        guard: what ends with this process.
+        client: our own connection to the X server.
+    """
+
+    name: str
+    port: int
+    pid: int
+    guard: Guard
+    client: XClient
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        *,
+        host: str = "127.0.0.1",
+        vnc_port: int = 0,
+        password: str | None = None,
+        view_only_password: str | None = None,
+        identity: Identity | None = None,
+        private_network: bool = False,
+    ) -> None:
+        """Choose what `__enter__` will start.
+
+        Args:
+            width, height: of the screen in pixels.
+            host: the address on which VNC clients are let in.
+            vnc_port: the port; 0 picks a free one.
+            password: what VNC clients must give, the first 8 bytes count; None lets everybody in.
+            view_only_password: what lets a VNC client watch, but not act.
+            identity: with it, VNC clients are let in over TLS only (X509Vnc, or X509None without a password).
+            private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
+
+        Raises:
+            ValueError: strangers could reach the display, or `identity` is none.
+        """
+        check_reach(host, password, encrypted=identity is not None, private_network=private_network)
+        if identity is not None:
+            identity.context()  # Xvnc would find fault with its files when the first client comes
+        self._identity = identity
+        self.width, self.height = width, height
+        self._host, self._vnc_port = host, vnc_port
+        self._passwords = Passwords(_cut(password), _cut(view_only_password))
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Start Xvnc; return when VNC and X clients can connect.
+
+        Raises:
+            DisplayError: it is not installed, or did not start.
+        """
+        if shutil.which("Xvnc") is None:
+            raise DisplayError(_MISSING)
+        self._directory = Path(tempfile.mkdtemp(prefix="universe-client-"))
+        self.guard = Guard(self._directory)
+        with ExitStack() as stack:
+            stack.callback(self.guard.close)
+            self._shared = task_user().readable(self._directory)
+            stack.callback(shutil.rmtree, self._shared, ignore_errors=True)
+            self._start(stack)
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables with which a program finds the display and may use it."""
+        return {"DISPLAY": self.name, "XAUTHORITY": str(self._authority)}
+
+    def window_client(self) -> WindowClient:
+        """Connect once more, to see and kill windows; the caller closes it."""
+        return WindowClient(self._socket, self._cookie)
+
+    def check(self) -> None:
+        """Take in what happened on the display.
+
+        Raises:
+            DisplayError: Xvnc has ended.
+        """
+        try:
+            self.client.drain()
+        except OSError as error:
+            raise self._failure(f"Xvnc {self.name} is gone: {error}") from None
+
+    def check_answers(self) -> None:
+        """As `check`, but certain: Xvnc answers at this moment."""
+        try:
+            self.client.sync(SYNC_TIMEOUT)
+        except OSError as error:
+            raise self._failure(f"Xvnc {self.name} is gone: {error}") from None
+
+    def close(self) -> None:
+        """End Xvnc, and whatever else the guard knows of. Idempotent."""
+        self._open.close()
+
+    # -- starting -----------------------------------------------------------------------------------------------
+
+    @property
+    def _authority(self) -> Path:
+        return self._shared / "authority"
+
+    @property
+    def _socket(self) -> str:
+        return f"/tmp/.X11-unix/X{self.name.removeprefix(':')}"
+
+    @property
+    def _log(self) -> Path:
+        return self._directory / "log"
+
+    def _start(self, stack: ExitStack) -> None:
+        self._cookie = secrets.token_bytes(16)
+        _write_private(self._authority, _authority_entry(self._cookie))
+        task_user().publish(self._authority)
+        deadline = time.monotonic() + START_TIMEOUT
+        with _reserved(self._host, self._vnc_port) as self.port:
+            reading, writing = os.pipe()
+            with open(reading, "rb", buffering=0) as pipe:
+                process = self._spawn(writing)
+                stack.callback(self._stop, process)
+                number = self._display_number(pipe.fileno(), deadline)
+        self.name = f":{number}"
+        try:
+            self.client = XClient(self._socket, self._cookie)
+        except OSError as error:
+            raise self._failure(f"Xvnc {self.name} does not let us in: {error}") from error
+        stack.callback(self.client.close)
+
+    def _stop(self, process: subprocess.Popen[bytes]) -> None:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self.guard.remove(process.pid)
+
+    def _spawn(self, display_pipe: int) -> subprocess.Popen[bytes]:
+        command = [
+            *_dying_with_parent(),
+            "Xvnc",
+            *("-displayfd", str(display_pipe)),
+            *("-geometry", f"{self.width}x{self.height}"),
+            *("-auth", str(self._authority)),
+            *("-rfbport", str(self.port)),
+            *_interface(self._host),
+            *self._security(),
+            *_OPTIONS,
+        ]
+        try:
+            with self._log.open("wb") as log:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(display_pipe,),
+                    start_new_session=True,
+                )
+        finally:
+            os.close(display_pipe)
+        self.pid = process.pid
+        self.guard.add(process.pid)
+        return process
+
+    def _security(self) -> list[str]:
+        known = [one for one in (self._passwords.full, self._passwords.view_only) if one is not None]
+        options = []
+        if known:
+            path = self._directory / "passwords"
+            _write_private(path, b"".join(map(obfuscated, known)))
+            options.append(f"-PasswordFile={path}")
+        if self._identity is None:
+            return [f"-SecurityTypes={'VncAuth' if known else 'None'}", *options]
+        return [
+            f"-SecurityTypes={'X509Vnc' if known else 'X509None'}",
+            f"-X509Cert={self._identity.certificate.absolute()}",
+            f"-X509Key={self._identity.key.absolute()}",
+            f"-GnuTLSPriority={_TLS_VERSIONS}",
+            *options,
+        ]
+
+    def _display_number(self, pipe: int, deadline: float) -> int:
+        """Read the line that Xvnc writes when both its ports are open."""
+        line = b""
+        while not line.endswith(b"\n"):
+            remaining = deadline - time.monotonic()
+            if remaining <= 0 or not select.select([pipe], [], [], remaining)[0]:
+                raise self._failure(f"Xvnc is not ready after {START_TIMEOUT:g} s")
+            piece = os.read(pipe, 16)
+            if not piece:
+                raise self._failure("Xvnc did not start")
+            line += piece
+        return int(line)
+
+    def _failure(self, what: str) -> DisplayError:
+        lines = [line for line in self._log.read_text("utf-8", "replace").splitlines() if line.strip()]
+        words = "".join(f"\n    {line}" for line in lines[-LOG_LINES:])
+        return DisplayError(f"{what}; its last words:{words or ' none'}")
+
+
+def _cut(password: str | None) -> str | None:
+    """What VncAuth would use of a password anyway, cut here so that nothing warns of it."""
+    return None if password is None else password.encode()[:PASSWORD_BYTES].decode("utf-8", "ignore")
+
+
+def _authority_entry(cookie: bytes) -> bytes:
+    """One entry of an Xauthority file, for any display: 2 family, then length + bytes of four fields."""
+    fields = (b"", b"", COOKIE, cookie)  # address, display number, name, data
+    return struct.pack(">H", _FAMILY_WILD) + b"".join(struct.pack(">H", len(data)) + data for data in fields)
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
+
+
+def _dying_with_parent() -> list[str]:
+    """The kernel's way beside the guard's; the calling thread must live as long as Xvnc may."""
+    return ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+
+
+def _interface(host: str) -> list[str]:
+    if host in ("127.0.0.1", "localhost"):
+        return ["-localhost", "-UseIPv6=0"]
+    if host == "::1":
+        return ["-localhost", "-UseIPv4=0"]
+    return ["-localhost=0", "-interface", host]
+
+
+@contextmanager
+def _reserved(host: str, port: int) -> Iterator[int]:
+    """Yield a port that nobody else is given while Xvnc starts: bound but not listened to, it can be shared."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as reservation:
+        reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            reservation.bind((host, port))
+        except OSError as error:
+            raise DisplayError(f"vnc port {host}:{port}: {error.strerror}") from error
+        yield reservation.getsockname()[1]

@@ -1,0 +1,1 @@
+"""The rewarder protocol without I/O: messages, both ends' sessions, and the buffer that sums rewards."""

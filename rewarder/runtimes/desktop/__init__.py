@@ -1,0 +1,1 @@
+"""Desktop tasks as remotes: programs under a window manager."""

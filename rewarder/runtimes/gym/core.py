@@ -1,0 +1,221 @@
+"""`gym-core.<gymnasium id>`: any Gymnasium environment that renders, in real time and on the keyboard.
+
+The id is Gymnasium's: `CartPole-v1`; `ALE/Pong-v5`; `module:My-v0`, whose module is imported first; or
+`module:MyEnv`, a class (or function) of that module that makes the environment. Only who starts the remote chooses it:
+a client may ask for that one env id, and nothing that a client sends is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import msgspec
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+
+from rewarder.runtimes.gym.keys import KeyMap, key_map
+from rewarder.sdk.environment import Runtime, Tick
+from rewarder.sdk.keys import HeldKeys
+from vnc.events import Event
+from vnc.session import Frame
+
+PREFIX = "gym-core."
+DEFAULT_FPS = 60.0
+CONSOLE_FPS = 60.0
+MAX_INFO = 16 * 1024
+"""Bytes that one value of an info may have as JSON; what is longer is left out."""
+_LIVES = "lives"
+_RESERVED = "truncated"
+"""What the protocol itself puts into the info of an episode's end."""
+_ATARI = "ale_py"
+
+log = logging.getLogger(__name__)
+
+
+class GymCore(Runtime):
+    """One Gymnasium environment at its `render_fps`, one step a tick; keys as in `rewarder.runtimes.gym.keys`.
+
+    An Atari game plays every frame of its console, 60 a second: how many to skip is the agent's business. The
+    environment's info is sent with each tick, as far as JSON can express it and a value is at most `MAX_INFO` bytes
+    long; `lives` only when an episode begins and when their number changes, and of Atari's nothing else.
+    """
+
+    lockstep = True
+
+    def __init__(self, env_id: str, *, fps: float | None = None, send_observation: bool = False) -> None:
+        if not env_id.startswith(PREFIX):
+            raise ValueError(f"a gym-core env_id is {PREFIX}<gymnasium id>, not {env_id!r}")
+        self.env_ids = (env_id,)
+        self._fps = fps
+        self._send_observation = send_observation
+        self._keys = HeldKeys()
+        self._env: gymnasium.Env[Any, Any] | None = None
+        self._map: KeyMap | None = None
+        self._lives: object = None
+        self._is_atari = False
+        self._left_out: set[str] = set()
+
+    def open(self) -> None:
+        """Make the environment and render once, to know the size of its frames.
+
+        Raises:
+            ValueError: there is none of this id, a package that it needs is missing, it has actions that cannot be
+                typed, or does not render RGB frames.
+        """
+        gymnasium_id = self.env_ids[0].removeprefix(PREFIX)
+        try:
+            self._open(_make(gymnasium_id))
+        except gymnasium.error.DependencyNotInstalled as error:
+            raise ValueError(f"{gymnasium_id}: {_missing(error)}") from error
+
+    def _open(self, env: gymnasium.Env[Any, Any]) -> None:
+        self._env = env
+        self._is_atari = _is_atari(env.spec)
+        self._map = key_map(env)
+        self.fps = float(self._fps or _fps(env))
+        self.inside = env.unwrapped
+        if isinstance(env.observation_space, gymnasium.spaces.Box):
+            self.observation_box = env.observation_space
+        env.reset()
+        self.height, self.width = _frame(env).shape[:2]
+
+    def reset(self, env_id: str, seed: int | None) -> Tick:
+        """Reset the environment, seeded if asked."""
+        env, keys = self._opened()
+        self._keys.clear()
+        keys.reset()
+        observation, info = env.reset(seed=seed)
+        self._lives = None
+        return Tick(frame=_frame(env), observation=self._shown(observation), info=self._news(info))
+
+    def tick(self, events: Sequence[Event]) -> Tick:
+        """Take one step with the action of the keys held."""
+        env, keys = self._opened()
+        observation, reward, terminated, truncated, info = env.step(keys.action(self._keys.tick(events)))
+        return Tick(
+            frame=_frame(env),
+            reward=float(reward),
+            done=bool(terminated or truncated),
+            truncated=bool(truncated and not terminated),
+            observation=self._shown(observation),
+            info=self._news(info),
+        )
+
+    def close(self) -> None:
+        """Close the environment."""
+        if self._env is not None:
+            self._env.close()
+
+    def _opened(self) -> tuple[gymnasium.Env[Any, Any], KeyMap]:
+        if self._env is None or self._map is None:
+            raise RuntimeError("open() comes before reset() and tick()")
+        return self._env, self._map
+
+    def _shown(self, observation: object) -> object | None:
+        return _jsonable(observation) if self._send_observation or self.tells_observation else None
+
+    def _news(self, info: Mapping[str, Any]) -> dict[str, object]:
+        news = {str(key): _jsonable(value) for key, value in info.items() if key != _RESERVED}
+        lives = news.pop(_LIVES, None)
+        if self._is_atari:  # its other infos are clocks, which change with every frame
+            news = {}
+        if lives is not None and lives != self._lives:
+            self._lives = news[_LIVES] = lives
+        return {key: value for key, value in news.items() if self._can_be_sent(key, value)}
+
+    def _can_be_sent(self, key: str, value: object) -> bool:
+        try:
+            size = len(msgspec.json.encode(value))
+        except (TypeError, ValueError, RecursionError) as error:
+            why = str(error)
+        else:
+            if size <= MAX_INFO:
+                return True
+            why = f"{size} bytes long, at most {MAX_INFO} are sent"
+        if key not in self._left_out:
+            self._left_out.add(key)
+            log.warning("! info %.64r is left out: %s", key, why)
+        return False
+
+
+def _make(gymnasium_id: str) -> gymnasium.Env[Any, Any]:
+    # Environments draw with SDL: into memory, without looking for a display or a sound card.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    try:
+        spec = _spec(gymnasium_id)
+        every_frame = {"frameskip": 1} if _is_atari(spec) else {}
+        return gymnasium.make(spec, render_mode="rgb_array", disable_env_checker=True, **every_frame)
+    except gymnasium.error.DependencyNotInstalled:
+        raise
+    except gymnasium.error.Error as error:
+        raise ValueError(f"{gymnasium_id}: {error}") from error
+
+
+def _spec(gymnasium_id: str) -> EnvSpec:
+    module_name, separator, name = gymnasium_id.rpartition(":")
+    if not separator:
+        return gymnasium.spec(_registered(gymnasium_id))
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise
+        raise ValueError(
+            f"{gymnasium_id}: there is no module {error.name!r}; PYTHONPATH says where modules are looked for"
+        ) from error
+    if name not in gymnasium.registry and callable(getattr(module, name, None)):
+        return EnvSpec(id=name, entry_point=f"{module_name}:{name}")
+    return gymnasium.spec(name)
+
+
+def _registered(gymnasium_id: str) -> str:
+    """Return the id, having registered the games of Atari's console if they are installed."""
+    if gymnasium_id not in gymnasium.registry:
+        if importlib.util.find_spec(_ATARI):
+            gymnasium.register_envs(importlib.import_module(_ATARI))
+        elif gymnasium_id.startswith("ALE/") or "NoFrameskip-v" in gymnasium_id:
+            raise gymnasium.error.DependencyNotInstalled("ale-py is not installed")
+    return gymnasium_id
+
+
+def _missing(error: gymnasium.error.DependencyNotInstalled) -> str:
+    """Return in one line what is not installed, and the extra that brings it, if there is one."""
+    what = " ".join(str(error).split())
+    for package, extra in (("ale-py", "atari"), ("pygame", "gym-core")):
+        if package in what:
+            return f"{package} is not installed: pip install '.[{extra}]', in a checkout of universe-client"
+    return what
+
+
+def _is_atari(spec: EnvSpec | None) -> bool:
+    return spec is not None and str(spec.entry_point).startswith((f"{_ATARI}.", "shimmy.atari"))
+
+
+def _fps(env: gymnasium.Env[Any, Any]) -> float:
+    own: float | None = CONSOLE_FPS if _is_atari(env.spec) else env.metadata.get("render_fps")
+    return own or DEFAULT_FPS
+
+
+def _frame(env: gymnasium.Env[Any, Any]) -> Frame:
+    frame = np.asarray(env.render())
+    if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+        raise ValueError(f"render() gave {frame.dtype} {frame.shape}, not uint8 (height, width, 3)")
+    return frame
+
+
+def _jsonable(value: object) -> object:
+    """Return an observation of any space as what JSON can say."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_jsonable(inner) for inner in value]
+    return value

@@ -1,0 +1,1 @@
+"""NeonDrive, the built-in game."""

@@ -1,0 +1,90 @@
+"""What a served runtime can do beyond v0: be stepped, tell its environment's own observations, be called."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+import numpy as np
+
+from rewarder.offer import LOCKSTEP, OBSERVATION, Offer
+from rewarder.protocol.messages import Call, ObservationSpace, ReplyCall
+from rewarder.protocol.sessions import CallRequest, StepRequest
+from rewarder.protocol.values import pack, unpack
+from rewarder.sdk.environment import Box, Runtime
+from rewarder.sdk.inbox import Inbox
+from rewarder.sdk.worker import Worker
+from rewarder.server.server import RewarderServer
+
+PENDING_CALLS = 16
+"""Calls that may wait for their answer; a client that asks for more is told so."""
+
+
+class Extras:
+    """Offers and does what the runtime allows. Lives on the event loop's thread."""
+
+    def __init__(self, runtime: Runtime, worker: Worker, inbox: Inbox, calls: Collection[str]) -> None:
+        """Offer the names of `calls` in what the runtime calls its `inside`.
+
+        Raises:
+            ValueError: a name is no public attribute's, or the runtime has no inside.
+        """
+        for name in calls:
+            if not name.isidentifier() or name.startswith("_"):
+                raise ValueError(f"{name!r} is not the name of a public attribute")
+        if calls and runtime.inside is None:
+            raise ValueError(f"{', '.join(runtime.env_ids)} has nothing inside that could be called")
+        self._runtime, self._worker, self._inbox = runtime, worker, inbox
+        self._space = runtime.observation_box
+        features = {LOCKSTEP: runtime.lockstep, OBSERVATION: self._space is not None}
+        self.offer = Offer(frozenset(word for word, there in features.items() if there), frozenset(calls))
+        self._calls: set[asyncio.Task[None]] = set()
+
+    @property
+    def observation_space(self) -> ObservationSpace | None:
+        """What a client that wants observations is told first."""
+        return None if self._space is None else _space(self._space)
+
+    def heed(self, wants: frozenset[str]) -> None:
+        """The controlling client, a new one or none, wants these of the offered features."""
+        self._inbox.set_lockstep(LOCKSTEP in wants)
+        self._runtime.stepped = LOCKSTEP in wants
+        self._runtime.tells_observation = OBSERVATION in wants
+
+    def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
+        """Do what a client asks for, and answer."""
+        if isinstance(request, StepRequest):
+            self._inbox.step(request)
+        elif len(self._calls) >= PENDING_CALLS:
+            server.reply_error(request, f"{PENDING_CALLS} calls are waiting already")
+        else:
+            task = asyncio.create_task(self._answer(request, server))
+            self._calls.add(task)
+            task.add_done_callback(self._calls.discard)
+
+    async def _answer(self, request: CallRequest, server: RewarderServer) -> None:
+        try:
+            server.reply_call(request, await self._worker.call(self._perform, request.call))
+        except Exception as error:  # noqa: BLE001 - the environment's own, of any kind; the client is told
+            server.reply_error(request, f"{type(error).__name__}: {error}"[:1000])
+
+    def _perform(self, call: Call) -> ReplyCall:
+        """Run on the environment's thread, between two ticks."""
+        if call.name not in self.offer.calls:
+            listed = ", ".join(sorted(self.offer.calls)) or "nothing is"
+            raise LookupError(f"{call.name[:64]!r} is not listed: {listed}")
+        inside, arguments = self._runtime.inside, [unpack(value) for value in call.args]
+        if call.operation == "set" and len(arguments) == 1:
+            setattr(inside, call.name, arguments[0])
+            return ReplyCall()
+        member = getattr(inside, call.name)
+        if call.operation == "call":
+            keywords = {name: unpack(value) for name, value in call.kwargs.items()}
+            return ReplyCall(pack(member(*arguments, **keywords) if callable(member) else member))
+        if call.operation == "get":
+            return ReplyCall(is_method=True) if callable(member) else ReplyCall(pack(member))
+        raise ValueError(f"operation {call.operation[:16]!r} with {len(arguments)} arguments")
+
+
+def _space(box: Box) -> ObservationSpace:
+    return ObservationSpace(pack(np.asarray(box.low)), pack(np.asarray(box.high)))

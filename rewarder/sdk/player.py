@@ -1,0 +1,186 @@
+"""An environment being played: episode after episode, tick after tick, results to the servers.
+
+In real time there is a tick per deadline, and a new episode begins when the last is over. For a client in lock-step
+both wait for its next `v1.env.step`, and input is what that message carries: the rewarder's channel and VNC are two,
+and nothing else would say which input came before which tick. The reply goes out after all that the tick brought, with
+the screen's checksum, by which the client knows the tick's frame from the one before.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from rewarder.protocol.episode import RUNNING, EpisodeId
+from rewarder.protocol.sessions import ResetRequest
+from rewarder.sdk.environment import Runtime, Tick
+from rewarder.sdk.inbox import Inbox, LockStep
+from rewarder.sdk.pacing import Pace
+from rewarder.sdk.worker import Worker
+from rewarder.server.server import RewarderServer
+from vnc.events import Event
+from vnc.session import Frame
+
+RESETTING = "resetting"
+SLOWEST, FASTEST = 1.0, 240.0
+"""Ticks per second that a client may ask for; what is beyond is brought to these."""
+
+log = logging.getLogger(__name__)
+
+
+class Screen(Protocol):
+    """Where frames go: a `vnc.server.server.VNCServer`, or nowhere in display mode."""
+
+    def present(self, frame: Frame) -> None:
+        """Show `frame`."""
+        ...
+
+    def checksum(self) -> int:
+        """Return the CRC-32 of the pixels shown, row by row, R G B."""
+        ...
+
+
+class Player:
+    """Plays episodes for ever: begin, tick until done or a client wants a reset, begin the next."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        worker: Worker,
+        inbox: Inbox,
+        rewarder: RewarderServer,
+        screen: Screen | None,
+        env_id: str,
+    ) -> None:
+        self._runtime = runtime
+        self._worker = worker
+        self._inbox = inbox
+        self._rewarder = rewarder
+        self._screen = screen
+        self._fps = float(runtime.fps)  # its own
+        self._pace = Pace(self._fps)
+        self._env_id = env_id
+        self._env_state = RESETTING
+        self._number = 0
+        self._announce(None)
+
+    def health(self) -> Mapping[str, object]:
+        """Return what the health page shows of the environment."""
+        return {
+            "env_id": self._env_id,
+            "env_state": self._env_state,
+            "episode_id": str(self._episode_id),
+            "fps": float(self._runtime.fps),
+            "lockstep": self._inbox.lockstep,
+            "ticks_per_second": round(self._pace.rate, 2),
+            "ticks_missed": self._pace.missed,
+        }
+
+    async def play(self, seed: int | None = None) -> None:
+        """Play until cancelled; `seed` is for the first episode. Raises what the runtime raises."""
+        over = await self._begin(None, seed)
+        while True:
+            await self._episode(over)
+            cue = await self._cue()
+            reset = cue if isinstance(cue, ResetRequest) else None
+            self._announce(reset)
+            over = await self._begin(cue, reset.seed if reset else None)
+
+    async def _cue(self) -> ResetRequest | LockStep | None:
+        """Wait for what begins the next episode; None: the clock."""
+        inbox = self._inbox
+        while inbox.lockstep and not inbox.has_step and not inbox.resets:
+            await inbox.wait()
+        return inbox.take_step() or inbox.take_reset()
+
+    def _announce(self, request: ResetRequest | None) -> None:
+        self._number += 1
+        if request is not None:
+            self._env_id = request.env_id or self._env_id
+            self._set_fps(min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._fps)
+        self._describe(RESETTING)
+
+    def _set_fps(self, fps: float) -> None:
+        if fps != self._runtime.fps:
+            self._runtime.fps = fps
+            self._pace = Pace(fps)
+
+    async def _begin(self, cue: ResetRequest | LockStep | None, seed: int | None) -> bool:
+        """Begin an episode, and answer who asked for it; return whether it is over already."""
+        first = await self._worker.call(self._runtime.reset, self._env_id, seed)
+        if first is not None:
+            self._show(first)
+        self._inbox.drop_input()
+        self._describe(RUNNING)
+        over = first is not None and self._publish(first)
+        self._answer(cue)
+        return over
+
+    async def _episode(self, over: bool) -> None:
+        """Tick until the episode is over, or a reset aborts it."""
+        self._pace.start(time.monotonic())
+        while not over and await self._is_due():
+            step = self._inbox.take_step()
+            events, actions = self._inbox.take_input()
+            tick = await self._worker.call(self._live, step.events if step else events, actions)
+            if self._inbox.resets:
+                self._inbox.drop_step(step)
+                return
+            self._show(tick)
+            over = self._publish(tick)
+            self._answer(step)
+
+    async def _is_due(self) -> bool:
+        """Wait for the next deadline or, in lock-step, for a step; return False if a reset came first."""
+        inbox, pace = self._inbox, self._pace
+        while not inbox.has_step:
+            if inbox.resets:
+                return False
+            if inbox.lockstep:
+                await inbox.wait()
+                pace.resume(time.monotonic())
+            elif not await inbox.wait(pace.delay(time.monotonic())):
+                pace.ticked(time.monotonic())
+                return True
+        pace.stepped(time.monotonic())
+        return True
+
+    def _live(self, events: list[Event], actions: list[Sequence[object]]) -> Tick:
+        for action in actions:
+            self._runtime.action(action)
+        return self._runtime.tick(events)
+
+    def _show(self, tick: Tick) -> None:
+        if tick.frame is not None and self._screen is not None:
+            self._screen.present(tick.frame)
+
+    def _answer(self, cue: ResetRequest | LockStep | None) -> None:
+        checksum = self._screen.checksum() if self._inbox.lockstep and self._screen is not None else None
+        if isinstance(cue, ResetRequest):
+            self._rewarder.reply_reset(cue, self._episode_id, checksum)
+        elif cue is not None:
+            self._rewarder.reply_step(cue.request, self._episode_id, checksum)
+
+    def _publish(self, tick: Tick) -> bool:
+        """Send what a tick brought; return True if it ended the episode."""
+        if tick.text is not None:
+            self._rewarder.text(self._episode_id, tick.text)
+        if tick.observation is not None:
+            self._rewarder.observation(self._episode_id, tick.observation)
+        info = dict(tick.info)
+        if tick.done and tick.truncated:
+            info["truncated"] = True
+        if tick.reward or tick.done or info:
+            self._rewarder.reward(self._episode_id, float(tick.reward), tick.done, info)
+        return tick.done
+
+    def _describe(self, env_state: str) -> None:
+        self._env_state = env_state
+        log.debug("= episode %s %s", self._number, env_state)
+        self._rewarder.describe(self._episode_id, self._env_id, env_state, float(self._runtime.fps))
+
+    @property
+    def _episode_id(self) -> EpisodeId:
+        return EpisodeId((self._number,))

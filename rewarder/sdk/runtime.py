@@ -1,0 +1,267 @@
+"""The SDK for remotes: subclass `Runtime`, hand it to `run`, and an agent can connect."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from rewarder.lifetime import until_stopped
+from rewarder.reach import check_reach, names
+from rewarder.sdk.environment import Runtime, Tick
+from rewarder.sdk.extras import Extras
+from rewarder.sdk.inbox import Inbox
+from rewarder.sdk.player import Player
+from rewarder.sdk.worker import Worker
+from rewarder.server.server import RewarderServer
+from rewarder.version import VERSION
+from rewarder.viewer.bridge import Screen
+from rewarder.viewer.site import Viewer, ViewerTokens
+from vnc.events import Event
+from vnc.server.server import VNCServer
+from vnc.session import Frame
+from vnc.tls import TLS, Identity
+
+__all__ = ["Event", "Frame", "Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
+
+CLOSE_TIMEOUT = 0.7
+"""Seconds for saying goodbye to clients and environment together: a remote ends within a second of its parent."""
+VNC_PASSWORD_LENGTH = 8
+"""VncAuth uses no more; clients of a remote with one password for both ports send its beginning."""
+GOING_AWAY, CRASHED, IDLE = 1001, 1011, 4408
+
+log = logging.getLogger(__name__)
+
+
+class RuntimeCrash(Exception):
+    """The environment raised; the cause is its exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """Where a remote listens."""
+
+    vnc_port: int
+    rewarder_port: int
+    tokens: ViewerTokens = field(default_factory=ViewerTokens, repr=False)
+    """What the viewer's URLs have in place of a password."""
+
+
+class ServeOptions(TypedDict, total=False):
+    """The keyword arguments of `serve`."""
+
+    host: str
+    vnc_port: int
+    rewarder_port: int
+    password: str | None
+    view_only_password: str | None
+    env_id: str | None
+    seed: int | None
+    idle_timeout: float | None
+    on_ready: Callable[[Ports], object] | None
+    display: int | None
+    novnc: Path | None
+    call: Sequence[str]
+    identity: Identity | None
+    private_network: bool
+    allow_hosts: Sequence[str]
+
+
+def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
+    """Serve `runtime` from the main thread until SIGTERM, SIGINT or idleness; see `serve` for the options.
+
+    Args:
+        runtime: the environment.
+        exit_with_stdin: also stop at the end of stdin, and when the parent process dies.
+        options: those of `serve`.
+    """
+    asyncio.run(until_stopped(serve(runtime, **options), exit_with_stdin=exit_with_stdin))
+
+
+async def serve(
+    runtime: Runtime,
+    *,
+    host: str = "127.0.0.1",
+    vnc_port: int = 0,
+    rewarder_port: int = 0,
+    password: str | None = None,
+    view_only_password: str | None = None,
+    env_id: str | None = None,
+    seed: int | None = None,
+    idle_timeout: float | None = None,
+    on_ready: Callable[[Ports], object] | None = None,
+    display: int | None = None,
+    novnc: Path | None = None,
+    call: Sequence[str] = (),
+    identity: Identity | None = None,
+    private_network: bool = False,
+    allow_hosts: Sequence[str] = (),
+) -> None:
+    """Play `runtime` in real time and let agents in, until cancelled or idle.
+
+    Args:
+        runtime: the environment.
+        host: the address to listen on.
+        vnc_port: where pixels go out and keys come in; 0 picks a free port.
+        rewarder_port: where rewards go out and resets come in; 0 picks a free port.
+        password: what both ports ask for, VNC for its first 8 characters; None lets everybody in.
+        view_only_password: what lets a VNC viewer watch, but not act.
+        env_id: what is played until a client asks for something else; by default the runtime's first.
+        seed: the seed of the first episode.
+        idle_timeout: return after so many seconds without a controlling client.
+        on_ready: called once both ports can be connected to.
+        display: the port of a VNC server that shows the environment already, with TLS if there is an `identity`; none
+            of ours is started.
+        novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.site.Viewer`.
+        call: names that clients may call, read and set in the runtime's `inside`; nothing by default.
+        identity: what both ports show over TLS, without which nobody gets in then; None: they have no TLS.
+        private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
+        allow_hosts: names by which clients may come to the rewarder port, beside addresses, `localhost` and `host`; by
+            any other they are refused, since it may be a stranger's that was made to lead here.
+
+    Raises:
+        RuntimeCrash: the environment raised; clients were told.
+        OSError: a port cannot be bound.
+        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; `call` has a name
+            that cannot be offered; strangers could reach `host`; or `identity` is none.
+    """
+    check_reach(host, password, encrypted=identity is not None, private_network=private_network)
+    tls = None if identity is None else identity.context()
+    viewer = Viewer(novnc)
+    async with _opened(runtime) as worker:
+        env_id = env_id or runtime.env_ids[0]
+        if env_id not in runtime.env_ids:
+            raise ValueError(f"this runtime serves {', '.join(runtime.env_ids)}, not {env_id}")
+        inbox = Inbox(runtime.env_ids)
+        rewarder = RewarderServer(
+            password=password,
+            on_reset=inbox.reset,
+            on_action=inbox.action,
+            extras=Extras(runtime, worker, inbox, call),
+            health=lambda: {
+                **player.health(),
+                "vnc_clients": vnc.clients if vnc else None,
+                "version": VERSION,
+            },
+            idle_timeout=idle_timeout,
+            site=viewer,
+            hosts=names(host, allow_hosts),
+        )
+        inbox.refuse = rewarder.reply_error
+        vnc = None
+        if display is None and not runtime.display:
+            vnc = _vnc_server(runtime, env_id, password, view_only_password, inbox)
+        player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
+        remote = _Remote(player, rewarder, vnc)
+        try:
+            listening = await remote.listen(host, vnc_port, rewarder_port, display or 0, tls)
+            ports = replace(listening, tokens=viewer.tokens)
+            if ports.vnc_port:
+                viewer.show(_screen(host, ports.vnc_port, password, view_only_password, identity))
+            (on_ready or _log_ports)(ports)
+            await remote.live(seed)
+        finally:
+            await remote.close()
+
+
+@asynccontextmanager
+async def _opened(runtime: Runtime) -> AsyncIterator[Worker]:
+    """Open the runtime on a thread of its own, and close it there."""
+    worker = Worker("runtime")
+    try:
+        await worker.call(runtime.open)
+        try:
+            yield worker
+        finally:
+            # A reset that never returns must not hold up the end.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_TIMEOUT / 2):
+                    await worker.call(runtime.close)
+    finally:
+        worker.stop()
+
+
+class _Remote:
+    """An environment being played, and its two servers."""
+
+    def __init__(self, player: Player, rewarder: RewarderServer, vnc: VNCServer | None) -> None:
+        self._player = player
+        self._rewarder = rewarder
+        self._vnc = vnc
+        self._goodbye = (GOING_AWAY, "the remote is stopped")
+
+    async def listen(
+        self, host: str, vnc_port: int, rewarder_port: int, display: int, tls: ssl.SSLContext | None
+    ) -> Ports:
+        """Open the ports."""
+        await self._rewarder.start(host, rewarder_port, tls)
+        if self._vnc is not None:
+            await self._vnc.start(host, vnc_port, tls)
+        return Ports(self._vnc.port if self._vnc is not None else display, self._rewarder.port)
+
+    async def live(self, seed: int | None) -> None:
+        """Play until nobody has been there for long.
+
+        Raises:
+            RuntimeCrash: the runtime raised.
+        """
+        playing = asyncio.create_task(self._player.play(seed))
+        idle = asyncio.create_task(self._rewarder.idle())
+        try:
+            await asyncio.wait((playing, idle), return_when=asyncio.FIRST_COMPLETED)
+            if playing.done():
+                await playing
+            self._goodbye = (IDLE, "idle timeout: no controlling client")
+        except Exception as error:
+            what = f"the runtime crashed: {type(error).__name__}"
+            self._goodbye = (CRASHED, what)
+            log.exception("! %s", what)
+            raise RuntimeCrash(what) from error
+        finally:
+            for task in (playing, idle):
+                task.cancel()
+            await asyncio.wait((playing, idle))
+
+    async def close(self) -> None:
+        """Tell the clients why, and close the ports."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT / 2):
+                await self._rewarder.close(*self._goodbye)
+        if self._vnc is not None:
+            await self._vnc.close()
+
+
+def _vnc_server(
+    runtime: Runtime, name: str, password: str | None, view_only_password: str | None, inbox: Inbox
+) -> VNCServer:
+    return VNCServer(
+        runtime.width,
+        runtime.height,
+        name=name,
+        password=_vnc_password(password),
+        view_only_password=_vnc_password(view_only_password),
+        on_events=inbox.events,
+    )
+
+
+def _screen(
+    host: str, port: int, password: str | None, view_only_password: str | None, identity: Identity | None
+) -> Screen:
+    """What the viewer's bridge connects to: where everybody is let in, so are we by loopback."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
+    tls = None if identity is None else TLS(fingerprint=identity.fingerprint)
+    return Screen(host, port, _vnc_password(password), _vnc_password(view_only_password), tls)
+
+
+def _vnc_password(password: str | None) -> str | None:
+    """What VncAuth would use of a password anyway, cut here so that nothing warns of it."""
+    return None if password is None else password.encode()[:VNC_PASSWORD_LENGTH].decode("utf-8", "ignore")
+
+
+def _log_ports(ports: Ports) -> None:
+    log.info("= listening on ports %d (vnc) and %d (rewarder)", ports.vnc_port, ports.rewarder_port)

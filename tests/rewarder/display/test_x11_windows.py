@@ -1,0 +1,74 @@
+"""Squares on a real X display, as an X client makes them; programs' windows are seen in test_desktop."""
+
+import pytest
+
+from rewarder.display.xdisplay import XDisplay
+from tests.support.agent import wait_until
+from tests.support.hand import Hand
+from universe_client.spaces import actions
+
+
+@pytest.fixture(scope="module")
+def display():
+    with XDisplay(640, 480) as display:
+        yield display
+
+
+@pytest.fixture
+def client(display):
+    client = display.window_client()
+    yield client
+    client.close()
+
+
+def test_a_square_is_where_it_was_put_and_notices_clicks(display, client):
+    square, other = client.add_square(100, 50, 40, 30, 0xFF0000), client.add_square(300, 50, 40, 30, 0x00FF00)
+    client.move_square(square, 200, 150)
+    shown = client._window(square)
+    assert (shown.x, shown.y, shown.width, shown.height) == (200, 150, 40, 30)
+    with Hand(display.port) as hand:
+        hand.click(110, 60)  # where it was
+        hand.click(310, 60)
+        hand.click(210, 160)
+    presses = []
+    wait_until(lambda: presses.extend(client.pressed()) or len(presses) >= 2)
+    assert presses == [other, square] and client.pressed() == []
+
+
+def test_a_square_that_was_removed_is_gone(client):
+    square = client.add_square(10, 10, 20, 20, 0xFFFFFF)
+    client.remove_square(square)
+    assert client._window(square) is None
+
+
+def test_a_square_below_lies_under_the_others(display, client):
+    above, below = client.add_square(0, 0, 50, 50, 1), client.add_square(0, 0, 50, 50, 2, below=True)
+    with Hand(display.port) as hand:
+        hand.click(25, 25)
+    presses = []
+    wait_until(lambda: presses.extend(client.pressed()) or presses)
+    assert presses == [above] and below not in presses
+
+
+def test_the_pointer_is_seen_and_put(display, client):
+    client.warp(123, 45)
+    assert (client.pointer().x, client.pointer().y, client.pointer().pressed) == (123, 45, False)
+    with Hand(display.port) as hand:
+        hand.do(actions.move(7, 9, 1))
+        wait_until(lambda: client.pointer().pressed)
+        assert (client.pointer().x, client.pointer().y) == (7, 9)
+        hand.do(actions.move(7, 9))
+        wait_until(lambda: not client.pointer().pressed)
+
+
+def test_without_a_window_manager_none_is_seen(client):
+    assert not client.managed() and client.windows() == []
+
+
+def test_a_lost_display_is_an_error():
+    with XDisplay(64, 64) as display:
+        client = display.window_client()
+        display.close()
+        with pytest.raises(OSError):
+            client.pointer()
+        client.close()

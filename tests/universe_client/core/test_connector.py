@@ -1,0 +1,36 @@
+"""Opening the connections of a remote; what goes wrong there is in tests/faults."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewarder.version import VERSION
+from universe_client.core import connector
+
+
+@pytest.fixture
+def nobody_was_told():
+    connector._warn_of_version.cache_clear()
+    yield
+    connector._warn_of_version.cache_clear()
+
+
+def told(caplog):
+    return [record.getMessage() for record in caplog.records if "has version" in record.getMessage()]
+
+
+def test_u14_versions_are_exchanged_and_logged(scripted, playing, caplog, nobody_was_told):
+    caplog.set_level("INFO")
+    env = playing(scripted())
+    assert env.remotes[0].link.rewarder.remote_version == VERSION
+    assert any(line.endswith(f"has version {VERSION}") for line in told(caplog))
+    assert any(f"joined as controller, version {VERSION}" in record.getMessage() for record in caplog.records)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+def test_u14_a_version_that_differs_is_told_once(scripted, playing, caplog, monkeypatch, nobody_was_told):
+    monkeypatch.setattr(connector, "VERSION", "0.0.1")
+    playing(scripted(), scripted())
+    (warning,) = told(caplog)
+    assert VERSION in warning
+    assert "this client has 0.0.1" in warning

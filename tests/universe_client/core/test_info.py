@@ -1,0 +1,31 @@
+"""The schema of info."""
+
+from __future__ import annotations
+
+from universe_client.core.info import SCHEMA, blank
+
+
+def test_blank_is_fresh_and_has_every_key():
+    one, other = blank(), blank()
+    assert one == other
+    assert one is not other
+    assert one.keys() == SCHEMA.keys()
+    assert all(
+        one[key] == default and type(one[key]) is type(default) for key, (default, _) in SCHEMA.items()
+    )
+
+
+def test_universes_names_are_kept_and_each_has_a_meaning():
+    """SEMANTICS section 4; `episode` is Gymnasium's."""
+    prefix = "stats.gauges.diagnostics."
+    assert {
+        "env_status.env_id", "env_status.env_state", "env_status.episode_id", "env_status.reason",
+        "env_status.complete.episode_id", "stats.reward.count", "stats.reward.stale", "stats.reward.duplicate",
+        "stats.vnc.updates.n", "stats.vnc.updates.bytes", "stats.vnc.updates.pixels", "stats.vnc.updates.rectangles",
+        "mask.masked.action", "mask.masked.observation", "error", "reaction_time",
+        prefix + "clock_skew", prefix + "rtt",
+        prefix + "lag.observation", prefix + "lag.action", prefix + "lag.reward", prefix + "lag.rewarder_message",
+        "terminated", "truncated", "end_reason",
+    } <= SCHEMA.keys()  # fmt: skip
+    assert "episode" not in SCHEMA
+    assert all(meaning for _, meaning in SCHEMA.values())

@@ -1,0 +1,1 @@
+"""The `universe-client` command: one file per subcommand."""

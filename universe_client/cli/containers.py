@@ -1,0 +1,138 @@
+"""`universe-client ps`, `down` and `reap`: the containers of ours, whoever forgot them."""
+
+from __future__ import annotations
+
+import hashlib
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rewarder.client import RewarderAddress
+from universe_client.errors import ConfigError
+from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine
+from universe_client.providers.containers.owner import SESSION, Owner
+from universe_client.providers.containers.removal import reap, take_down
+from universe_client.providers.provider import RemoteAddress
+from vnc.session import VNCAddress
+from vnc.tls import TLS
+from vnc.vncauth import PASSWORD_BYTES
+
+_END = "-----END CERTIFICATE-----"
+_PIPE_WIDTH = 240  # whoever reads a pipe wants whole names
+_Work = Callable[[Engine, Console], int]
+_Labels = Mapping[str, str]
+
+
+def ps() -> int:
+    """List our containers; return the exit status."""
+    return _with_engine(_print_table)
+
+
+def down(sessions: Sequence[str]) -> int:
+    """Remove our containers, of these sessions or all; return the exit status."""
+    return _with_engine(lambda engine, console: _remove(engine, console, sessions))
+
+
+def reap_command() -> int:
+    """Remove those of our containers whose agent is dead; return the exit status."""
+    return _with_engine(_reap)
+
+
+def address_of(name: str) -> RemoteAddress:
+    """Return where a container of ours is reached, with its password; whoever may use the daemon may know it.
+
+    Raises:
+        ConfigError: there is no such container, or it does not run.
+        EngineError: there is no daemon, or the container is none of ours.
+    """
+    with closing(Engine()) as engine:
+        container = engine.inspect(name)
+        if container is None:
+            raise ConfigError(f"there is no container {name!r}; universe-client ps lists ours")
+        if not container.is_running or not container.ports.keys() >= {VNC_PORT, REWARDER_PORT}:
+            raise ConfigError(f"container {container.name} is {container.state}, its ports cannot be reached")
+        access = engine.access(name)
+    tls = None if access.certificate is None else TLS(fingerprint=_fingerprint(access.certificate))
+    vnc_password = access.password and access.password[:PASSWORD_BYTES]
+    return RemoteAddress(
+        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password, tls=tls),
+        RewarderAddress(HOST, container.ports[REWARDER_PORT], access.password, tls=tls),
+    )
+
+
+def _fingerprint(certificate: str) -> bytes:
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.partition(_END)[0] + _END)).digest()
+
+
+def _with_engine(work: _Work) -> int:
+    console = Console(soft_wrap=True, highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    with closing(Engine()) as engine:
+        return work(engine, console)
+
+
+def _reap(engine: Engine, console: Console) -> int:
+    return _count(console, [_told(console, name) for name in reap(engine)])
+
+
+def _remove(engine: Engine, console: Console, sessions: Sequence[str]) -> int:
+    """Remove containers and networks of this user's agents on this machine: those that live lose their session."""
+    names = take_down(engine, lambda labels: _is_meant(labels, sessions))
+    return _count(console, [_told(console, name) for name in names])
+
+
+def _is_meant(labels: _Labels, sessions: Sequence[str]) -> bool:
+    owner = Owner.of(labels)
+    return owner is not None and owner.is_local and (not sessions or labels[SESSION] in sessions)
+
+
+def _told(console: Console, name: str) -> str:
+    console.print(f"removed {name}")
+    return name
+
+
+def _count(console: Console, removed: Sequence[str]) -> int:
+    console.print(f"{len(removed)} container{'' if len(removed) == 1 else 's'} removed")
+    return 0
+
+
+def _print_table(engine: Engine, console: Console) -> int:
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in ("container", "image", "state", "address", "session", "agent"):
+        table.add_column(column, overflow="fold")
+    for container in engine.containers():
+        table.add_row(*_row(container))
+    console.print(table)
+    return 0
+
+
+def _row(container: Container) -> tuple[str | Text, ...]:
+    owner = Owner.of(container.labels)
+    state = container.state if container.health is None else f"{container.state}, {container.health}"
+    return (
+        container.name,
+        container.image,
+        Text(state, "green" if container.is_running else "red"),
+        _address(container),
+        container.labels[SESSION],
+        _agent(owner),
+    )
+
+
+def _address(container: Container) -> str:
+    ports = container.ports
+    if VNC_PORT not in ports or REWARDER_PORT not in ports:
+        return "-"
+    return f"{HOST}:{ports[VNC_PORT]}+{ports[REWARDER_PORT]}"
+
+
+def _agent(owner: Owner | None) -> Text:
+    if owner is None or not owner.is_local:
+        return Text("somebody else's", "dim")
+    return Text(f"{owner.pid} is dead", "red") if owner.is_dead else Text(str(owner.pid))

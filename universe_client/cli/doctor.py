@@ -1,0 +1,141 @@
+"""`universe-client doctor`: what is installed, what follows from it, and whether a remote can be started."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import universe_client
+from universe_client.config import Config
+from universe_client.errors import ConfigError, UniverseError
+from universe_client.providers.containers.daemon import EngineError
+from universe_client.providers.containers.engine import Engine
+from universe_client.providers.containers.images import IMAGES
+from universe_client.vector_env import VectorEnv
+from vnc.drivers import choose
+
+_PACKAGES = ("numpy", "gymnasium", "websockets", "msgspec", "asyncvnc", "cryptography", "rich")
+_START_TIMEOUT = 20.0
+_PROBE_ENV_ID = "builtin.NeonDrive-v0"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the examination."""
+
+    what: str
+    found: str
+    advice: str = ""
+    bad: bool = False
+    """Agents cannot run because of it."""
+    lacking: bool = False
+    """Some things cannot be done, and `advice` says which."""
+
+
+def examine() -> Iterator[Finding]:
+    """Look at one thing after the other."""
+    yield Finding("universe-client", universe_client.__version__)
+    yield Finding(
+        "python",
+        platform.python_version(),
+        f"on {platform.system()} {platform.release()}",
+        bad=sys.version_info < (3, 11),
+    )
+    for package in _PACKAGES:
+        yield _package(package)
+    yield _driver()
+    yield _program("Xvnc", "tigervnc-standalone-server", "process:N remotes")
+    yield _program("vncviewer", "tigervnc-viewer", "watching a remote in a window")
+    yield _docker()
+    yield _start_remote()
+
+
+def _package(name: str) -> Finding:
+    try:
+        return Finding(name, importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(name, "missing", f"pip install {name}", bad=True)
+
+
+def _driver() -> Finding:
+    choice = choose("auto")
+    if choice.name == "native":
+        return Finding("vnc driver", "native", "decodes in Rust, beside Python's own threads")
+    return Finding(
+        "vnc driver",
+        "portable",
+        f"slower; for the native one install Rust, reinstall ({choice.reason})",
+        lacking=True,
+    )
+
+
+def _program(name: str, package: str, purpose: str) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding(name, "not found", f"only for {purpose}: apt install {package}", lacking=True)
+    return Finding(name, path, f"for {purpose}")
+
+
+def _docker() -> Finding:
+    """Look for the daemon, and for our images on it."""
+    try:
+        with closing(Engine()) as engine:
+            missing = [image.name for image in IMAGES if not engine.has_image(image.reference)]
+    except (ConfigError, EngineError) as error:
+        return Finding("docker", "not usable", f"only for docker:N remotes: {error}", lacking=True)
+    advice = f"for docker:N remotes, at {engine.url}"
+    if missing:
+        advice += f": universe-client build {' '.join(missing)}"
+    found = f"{len(IMAGES) - len(missing)} of {len(IMAGES)} images"
+    return Finding("docker", found, advice, lacking=bool(missing))
+
+
+def _start_remote() -> Finding:
+    """Start an embedded remote, and wait for its first frame."""
+    began = time.monotonic()
+    config = Config(driver=choose("auto").name, start_timeout=_START_TIMEOUT, on_error="raise")
+    try:
+        with VectorEnv(_PROBE_ENV_ID, 1, config=config) as env:
+            env.reset()
+            while env.step([[]])[0][0] is None:
+                if not env.wait(_START_TIMEOUT - (time.monotonic() - began)):
+                    return Finding("a remote", "no frame", f"nothing within {_START_TIMEOUT:g} s", bad=True)
+    except UniverseError as error:
+        return Finding("a remote", "cannot be started", str(error), bad=True)
+    return Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {time.monotonic() - began:.2f} s")
+
+
+def _mark(finding: Finding) -> Text:
+    if finding.bad:
+        return Text("no", "bold red")
+    return Text("-", "yellow") if finding.lacking else Text("yes", "green")
+
+
+def doctor() -> int:
+    """Print the findings as they come; return the exit status: 0 if agents can run here, else 1."""
+    console = Console(markup=False)
+    findings = []
+    with console.status("examining"):
+        for finding in examine():
+            findings.append(finding)
+    table = Table(box=None, show_header=False)
+    for finding in findings:
+        table.add_row(_mark(finding), finding.what, finding.found, Text(finding.advice, "dim"))
+    console.print(table)
+    healthy = not any(finding.bad for finding in findings)
+    console.print(
+        Text("Agents can run here.", "green")
+        if healthy
+        else Text("Agents cannot run here: see the lines above.", "red")
+    )
+    return 0 if healthy else 1

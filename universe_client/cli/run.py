@@ -1,0 +1,213 @@
+"""`universe-client run`: an agent on live remotes, a table to watch it by, a summary at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from universe_client.cli.agents import Agent, after_reset
+from universe_client.cli.run_report import RemoteReport, Report, brief, line, picture, summary
+from universe_client.core.link import Link, State
+from universe_client.providers.provider import Staged
+from universe_client.vector_env import VectorEnv
+from wrappers import Logger, Throttle
+from wrappers.universe.logger import mean
+
+_REFRESH = 4  # of the live table, per second
+_LINE_EVERY = 10.0  # seconds between two lines where there is no terminal
+_NAMED = 3  # remotes that a complaint names
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """When a run ends; whichever comes first, None for never."""
+
+    steps: int | None = None
+    seconds: float | None = None
+    """Since the first observation."""
+    episodes: int | None = None
+
+
+class Run:
+    """One run of an agent, and what can be said of it at any moment."""
+
+    def __init__(self, env: VectorEnv, agent: Agent, fps: float | None, until: Until) -> None:
+        self.base = env
+        self.env = Logger(env if fps is None else Throttle(env, fps=fps))
+        self.until = until
+        self.tasks: list[str] = [""] * env.n
+        """What each remote asks for in words."""
+        self._versions: list[str | None] = [None] * env.n
+        self._agent = agent
+        self._began = time.monotonic()
+        self._first: float | None = None  # when the first observation came
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the run began."""
+        return time.monotonic() - self._began
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the first observation."""
+        return 0.0 if self._first is None else time.monotonic() - self._first
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether every remote has failed for good."""
+        return all(remote.link.state is State.CLOSED for remote in self.base.remotes)
+
+    def play(self, seed: int | None, watch: Callable[[], None]) -> None:
+        """Let the agent act until the end; call `watch` after every step."""
+        self._began = time.monotonic()
+        action_n = self._agent(*after_reset(self.env.reset(seed=seed)))
+        while not self._is_over():
+            observation_n, reward_n, done_n, info = self.env.step(action_n)
+            self._see(observation_n)
+            action_n = self._agent(observation_n, reward_n, done_n, info)
+            watch()
+
+    def _see(self, observation_n: Sequence[dict[str, Any] | None]) -> None:
+        for index, observation in enumerate(observation_n):
+            if observation is not None:
+                self._first = self._first or time.monotonic()
+                self.tasks[index] = str(observation["instruction"] or "")
+
+    def _is_over(self) -> bool:
+        until = self.until
+        episodes = sum(tally.episodes for tally in self.env.tallies)
+        return (
+            (until.steps is not None and self.env.steps >= until.steps)
+            or (until.seconds is not None and self._is_late(until.seconds))
+            or (until.episodes is not None and episodes >= until.episodes)
+            or self.is_hopeless
+        )
+
+    def _is_late(self, seconds: float) -> bool:
+        """Whether the time is up: that of the run, or that for a first remote to start."""
+        if self._first is None:
+            return self.elapsed >= self.base.config.start_timeout
+        return self.seconds >= seconds
+
+    def report(self) -> Report:
+        """The figures so far."""
+        tallies = self.env.tallies
+        return Report(
+            env_id=self.base.env_id,
+            seconds=round(self.seconds, 2),
+            steps_per_second=round(self.env.steps / self.elapsed, 2),
+            frames_per_second=round(sum(tally.frames_per_second for tally in tallies), 2),
+            episodes=sum(tally.episodes for tally in tallies),
+            reward=round(sum(tally.reward for tally in tallies), 6),
+            reaction_time_ms=_milliseconds(mean(tallies, "reaction_time")),
+            complaint=self.complaint(),
+            remotes=[self._remote_report(index) for index in range(self.env.n)],
+        )
+
+    def _remote_report(self, index: int) -> RemoteReport:
+        tally, remote = self.env.tallies[index], self.base.remotes[index]
+        if (rewarder := remote.link.rewarder) is not None:
+            self._versions[index] = rewarder.remote_version
+        return RemoteReport(
+            index=index,
+            address=None if remote.link.address is None else str(remote.link.address),
+            state=self._progress(remote.link),
+            task=self.tasks[index] or None,
+            frames_per_second=round(tally.frames_per_second, 2),
+            episodes=tally.episodes,
+            reward=round(tally.reward, 6),
+            reaction_time_ms=_milliseconds(tally.mean("reaction_time")),
+            error=None if remote.error is None else str(remote.error),
+            version=self._versions[index],
+        )
+
+    def _progress(self, link: Link) -> str:
+        """The state of a remote; of one that is coming up, what it waits for."""
+        if link.state is State.RESETTING:
+            return "first frame" if link.buffer.running is not None else "reset"
+        if link.state is not State.CONNECTING:
+            return link.state
+        provider = self.base.provider
+        phase = provider.phase(link.index) if isinstance(provider, Staged) else None
+        return phase or ("vnc" if link.session is None else "rewarder")
+
+    def complaint(self) -> str | None:
+        """Why there has been no observation at all; None if there was one."""
+        if self._first is not None:
+            return None
+        reasons = [
+            brief(str(remote.error))
+            if remote.error
+            else f"remote {remote.link.label} waits for {self._progress(remote.link)}"
+            for remote in self.base.remotes
+        ]
+        more = f"; and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
+        return f"no remote was up within {self.elapsed:.1f} s: {'; '.join(reasons[:_NAMED])}{more}"
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else round(1000 * seconds, 2)
+
+
+@contextmanager
+def _watching(session: Run, console: Console, as_json: bool) -> Iterator[Callable[[], None]]:
+    """Yield what shows the run after every step: a live table in a terminal, else a line on stderr now and then."""
+    if as_json:
+        yield lambda: None
+        return
+    if not console.is_terminal:
+        lines = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+        yield _every(_LINE_EVERY, session, lambda: lines.print(line(session.report())))
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+
+        def show() -> None:
+            live.update(picture(session.report(), *console.size), refresh=True)
+
+        yield _every(1 / _REFRESH, session, show)
+
+
+def _every(seconds: float, session: Run, show: Callable[[], None]) -> Callable[[], None]:
+    shown = 0.0
+
+    def watch() -> None:
+        nonlocal shown
+        if session.elapsed - shown > seconds:
+            shown = session.elapsed
+            show()
+
+    return watch
+
+
+def run(
+    env: VectorEnv, agent: Agent, fps: float | None, until: Until, seed: int | None, as_json: bool
+) -> int:
+    """Play, then print the summary; return the exit status: 0 if every remote ran, else 1."""
+    console = Console(stderr=as_json, markup=False)
+    with env:
+        session = Run(env, agent, fps, until)
+        try:
+            with _watching(session, console, as_json) as watch:
+                session.play(seed, watch)
+        except KeyboardInterrupt:
+            _conclude(session.report(), console, as_json)
+            raise
+        _conclude(session.report(), console, as_json)
+    return 0 if all(tally.running for tally in session.env.tallies) else 1
+
+
+def _conclude(report: Report, console: Console, as_json: bool) -> None:
+    if as_json:
+        print(msgspec.json.encode(report).decode())  # noqa: T201
+        return
+    console.print(summary(report))
+    if report.complaint is not None:
+        console.print(Text(report.complaint, "red"), soft_wrap=True)

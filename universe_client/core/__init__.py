@@ -1,0 +1,1 @@
+"""One remote kept alive: its VNC session, its rewarder connection, and what each step reports of it."""

@@ -1,0 +1,123 @@
+"""Infos the way Gymnasium's vector environments give them: an array per key, and a mask of who has a value.
+
+Keys, dtypes and shapes of the schema in `universe_client.core.info` are the same on every step, whatever the values: a
+number that is not known is 0 and masked out, a string is None. Beside them are `resetting` (this row's frame is not of
+a running episode), `frame_number` (while it stays the same, so do the row's pixels) and, when a remote sends them, its
+own under `remote.*`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from universe_client.core.info import SCHEMA
+from universe_client.gym.words import Words
+
+RESETTING = "resetting"
+FRAME_NUMBER = "frame_number"
+NOOP, STICKY = "noop", "sticky"
+ACTION_FLAGS = (NOOP, STICKY)
+"""Of wrappers: this row's action was not heard."""
+FILLED = -1
+"""The frame number of a row that shows no frame."""
+_TIMES = ("reaction_time", "stats.gauges.")
+
+
+_VARYING = ("reaction_time", "stats.gauges.", "stats.vnc.", "env_status.episode_id", "env_status.complete.")
+
+
+def steady(info: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `info` without what differs between two runs of the same seed and actions: times, traffic, ids."""
+    blanks = {key: default for key, (default, _) in SCHEMA.items() if key.startswith(_VARYING)}
+    return {**info, **blanks}
+
+
+def _dtype(key: str, default: object) -> type:
+    if default is not None:
+        return type(default)
+    return float if key.startswith(_TIMES) else object
+
+
+DTYPES: dict[str, type] = {key: _dtype(key, default) for key, (default, _) in SCHEMA.items()} | {
+    RESETTING: bool
+}
+"""Of every key of every infos."""
+
+
+def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
+    """Return one array and one mask per key; None stands for a row that has nothing to say."""
+    batched: dict[str, Any] = {}
+    known = [{} if info is None else info for info in infos]
+    for key, dtype in DTYPES.items():
+        batched[key], batched[f"_{key}"] = column([info.get(key) for info in known], dtype)
+    for key in sorted({key for info in known for key in info.keys() - DTYPES.keys()}):
+        values = [info.get(key) for info in known]
+        batched[key], batched[f"_{key}"] = column(values, _common(values))
+    return batched
+
+
+def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+    """Return one dict per row of `n`, with those keys that the row has a value for."""
+    rows: list[dict[str, Any]] = [{} for _ in range(n)]
+    for key, column in infos.items():
+        if key.startswith("_"):
+            continue
+        values = unbatch(column, n) if isinstance(column, dict) else column.tolist()
+        for row in np.flatnonzero(infos.get(f"_{key}", np.ones(n))):
+            rows[row][key] = values[row]
+    return rows
+
+
+def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return `values` as an array, and who has one: None stands for nobody."""
+    array = np.full(len(values), None).view(Words) if dtype is object else np.zeros(len(values), dtype)
+    mask = np.zeros(len(values), np.bool_)
+    for row, value in enumerate(values):
+        if value is not None:
+            array[row], mask[row] = value, True
+    return array, mask
+
+
+def _common(values: Sequence[Any]) -> type:
+    """Return the dtype of values that a remote chose: numbers stay numbers only if all are of one type."""
+    kinds = {type(value) for value in values if value is not None}
+    return kinds.pop() if len(kinds) == 1 and kinds <= {bool, int, float} else object
+
+
+def add(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the infos of two looks at one row as one: counts add up, an error once told stays."""
+    merged = {**earlier, **later}
+    for key, value in earlier.items():
+        new = merged[key]
+        if new is None:
+            merged[key] = value
+        elif type(value) is int and type(new) is int and key in DTYPES:
+            merged[key] = value + new
+    return merged
+
+
+def merge(earlier: dict[str, Any], later: Mapping[str, Any], places: NDArray[np.intp]) -> None:
+    """Add to the infos of a batch those of the next step of its rows at `places`.
+
+    The rules are those of `add`; and what a wrapper says of an action, once true, stays.
+    """
+    n = len(earlier[f"_{RESETTING}"])
+    for key, values in later.items():
+        if key.startswith("_"):
+            continue
+        known = later[f"_{key}"]
+        column = earlier.setdefault(key, np.zeros(n, values.dtype))
+        mask = earlier.setdefault(f"_{key}", np.zeros(n, np.bool_))
+        if column.dtype != values.dtype:
+            earlier[key] = column = column.astype(object).view(Words)
+        if DTYPES.get(key) is int:
+            column[places] += values
+        elif key in ACTION_FLAGS:
+            column[places] |= values
+        else:
+            column[places[known]] = values[known]
+        mask[places] |= known

@@ -1,0 +1,144 @@
+"""Reading the arguments that Gymnasium's two faces share."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import fields, replace
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from universe_client.config import Config
+from universe_client.errors import ArgumentTypeError, ConfigError
+from universe_client.gym.states import States
+from universe_client.providers.provider import Provider
+from universe_client.spaces.pixel_box import PixelBox
+from universe_client.spaces.text_space import TextSpace
+
+
+def remotes_argument(remotes: int | str | Provider | None, num_envs: int) -> int | str | Provider:
+    """Return what `VectorEnv` is to be given: `num_envs` fills in what `remotes` leaves open."""
+    if remotes is None:
+        return num_envs
+    if isinstance(remotes, str) and ":" not in remotes:
+        return f"{remotes}:{num_envs}"
+    return remotes
+
+
+def check_count(num_envs: int, n: int) -> None:
+    """Raise ConfigError when there are `n` remotes, and `num_envs`, if it was given, is another number."""
+    if num_envs not in (1, n):
+        raise ConfigError(f"num_envs={num_envs}, but remotes names {n}")
+
+
+def check_fill(fill: int | None, reset_mode: str, copy: bool) -> None:
+    """Raise ConfigError for a value that rows which are resetting cannot be filled with."""
+    if fill is None:
+        return
+    if reset_mode != "mask" or not copy:
+        raise ConfigError(f"fill={fill!r} needs reset_mode='mask' and copy=True")
+    if not 0 <= fill <= 255:
+        raise ConfigError(f"fill={fill!r} is not within 0..255")
+
+
+def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `VectorEnv` with which remotes tell what observations of this `kind` need.
+
+    Raises:
+        ConfigError: `kind` is none of "pixels", "dict" and "state".
+        ArgumentTypeError: an option is none of `Config`'s.
+    """
+    known = sorted(field.name for field in fields(Config))
+    for name in options.keys() - set(known):
+        # The words are Python's: learners try arguments of their own, and read them to learn which there are not.
+        raise ArgumentTypeError(
+            f"got an unexpected keyword argument '{name}': options are {', '.join(known)}"
+        )
+    if kind not in ("pixels", "dict", "state"):
+        raise ConfigError(f"observation={kind!r} is none of 'pixels', 'dict' and 'state'")
+    if kind != "state":
+        return {"config": config, **options}
+    return (
+        {**options, "generic": True}
+        if config is None
+        else {"config": replace(config, generic=True), **options}
+    )
+
+
+def observation_space(kind: str, width: int, height: int, states: States | None) -> gymnasium.Space[Any]:
+    """Return the space of one remote's observations."""
+    if states is not None:
+        return states.space
+    pixels = PixelBox((height, width, 3))
+    return (
+        pixels
+        if kind == "pixels"
+        else gymnasium.spaces.Dict(vision=pixels, text=TextSpace(), instruction=TextSpace())
+    )
+
+
+def own_spec(spec: EnvSpec | None, deterministic: bool) -> EnvSpec | None:
+    """Return a copy of what Gymnasium has registered that says whether this environment is deterministic."""
+    own = copy(spec)
+    if own is not None:
+        own.nondeterministic = not deterministic
+    return own
+
+
+_OF_VECTORS = (
+    "autoreset_mode",
+    "fill",
+    "letterbox",
+    "max_episode_steps",
+    "num_envs",
+    "reset_mode",
+    "vector_kwargs",
+    "vectorization_mode",
+)
+
+
+def single_spec(spec: EnvSpec | None) -> EnvSpec | None:
+    """Return what `gymnasium.make` would make one of a vector's environments from."""
+    single = copy(spec)
+    if single is not None:
+        single.kwargs = {key: value for key, value in single.kwargs.items() if key not in _OF_VECTORS}
+    return single
+
+
+def autoreset(mode: str | AutoresetMode, reset_mode: str) -> AutoresetMode:
+    """Return the autoreset mode that is meant; names are those of `gymnasium.vector.AutoresetMode`'s values.
+
+    Raises:
+        ConfigError: there is no such mode, or it needs resets that are waited for.
+    """
+    try:
+        meant = AutoresetMode(mode)
+    except ValueError:
+        raise ConfigError(
+            f"autoreset_mode={mode!r} is none of {', '.join(known.value for known in AutoresetMode)}"
+        ) from None
+    if meant is AutoresetMode.SAME_STEP and reset_mode != "block":
+        raise ConfigError(
+            f"autoreset_mode='SameStep' waits for first frames: it needs reset_mode='block', not {reset_mode!r}"
+        )
+    return meant
+
+
+def reset_mask(options: dict[str, Any] | None, n: int) -> NDArray[np.bool_]:
+    """Return which of `n` rows the options of a reset choose.
+
+    Raises:
+        ArgumentTypeError: the mask is not a numpy array of bool.
+        ConfigError: it has not `n` entries with a True among them.
+    """
+    mask = (options or {}).get("reset_mask", np.ones(n, np.bool_))
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+        kind = f"an array of {mask.dtype}" if isinstance(mask, np.ndarray) else f"a {type(mask).__name__}"
+        raise ArgumentTypeError(f"options['reset_mask'] is not a numpy array of bool, but {kind}")
+    if mask.shape != (n,) or not mask.any():
+        raise ConfigError(f"reset_mask {mask} is not {n} bools of which one at least is True")
+    return mask.copy()

@@ -1,0 +1,311 @@
+"""What Gymnasium's two faces share: remotes whose frames lie in the rows of one array, and NEXT_STEP's order of things.
+
+A row awaits a first frame from a reset, or from the done that ended its episode, until there is one. The look that
+finds it is the row's reset step: its reward is 0, and what the new episode has earned by then goes to the step after
+it. An episode that ends before the agent has seen anything of it is no news either: its rewards go the same way, and
+`env_status.skipped_episodes` counts it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from universe_client.core.remote import Slot
+from universe_client.errors import ConfigError, RemoteError, ResetTimeout
+from universe_client.gym import infos as gym_infos
+from universe_client.gym.awaiting import await_links
+from universe_client.gym.states import States
+from universe_client.vector_env import VectorEnv
+from vnc.events import Event
+from vnc.session import Frame
+
+_SKIPPED, _COUNT = "env_status.skipped_episodes", "stats.reward.count"
+
+
+@dataclass(slots=True)
+class Row:
+    """One remote's share of a step; its frame is in the array."""
+
+    reward: float
+    terminated: bool
+    truncated: bool
+    text: list[Any]
+    info: dict[str, Any]
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode ended."""
+        return self.terminated or self.truncated
+
+
+class Rows:
+    """The remotes of `core`, one row of `frames` each.
+
+    Attributes:
+        core: the environment underneath.
+        frames: (n, height, width, 3); row i holds the newest frame of remote i's episode, after its end the last one.
+        states: their environments' own observations, if these are wanted: then a first frame needs one, too.
+        awaiting: which rows await a first frame.
+        instructions: per row, the first text of the episode that its frame is of, as a list of one; empty without.
+    """
+
+    def __init__(
+        self,
+        core: VectorEnv,
+        screen: tuple[int, int] | None,
+        max_episode_steps: int | None = None,
+        letterbox: bool = False,
+        states: States | None = None,
+    ) -> None:
+        """Lend every remote its row; without `screen` (width, height) wait until the remotes have told theirs.
+
+        With `letterbox` screens may be of any size, and change it: they lie in the top left corner of their rows, so
+        that a pixel's place is the pointer's; what is beyond is cut off, the rest is black.
+
+        Raises:
+            ConfigError: the screens differ, in which case the message names them, or the step limit is not positive.
+            RemoteError: a remote cannot be reached; with neither screen nor answer, when `start_timeout` is over.
+        """
+        if max_episode_steps is not None and max_episode_steps <= 0:
+            raise ConfigError(f"max_episode_steps={max_episode_steps!r} is not a positive number")
+        self.core = core
+        self.states = states
+        self._letterbox = letterbox
+        width, height = screen or self._learn_screen(core)
+        self.frames: Frame = np.zeros((core.n, height, width, 3), np.uint8)
+        self._lent = list(self.frames)
+        for row, remote in zip(self._lent, core.remotes, strict=True):
+            remote.frame = row
+        self.awaiting = np.ones(core.n, np.bool_)
+        self._ended = np.zeros(core.n, np.bool_)  # which of them await what follows an end by itself
+        self.instructions: list[list[Any]] = [[] for _ in range(core.n)]
+        self._given_up: set[int] = set()
+        self._max_steps = max_episode_steps
+        self._steps = [0] * core.n
+        self._rewards = [0.0] * core.n  # of an awaited episode
+        self._infos: list[dict[str, Any]] = [{} for _ in range(core.n)]
+
+    @property
+    def screen(self) -> tuple[int, int]:
+        """(width, height) of every row."""
+        return self.frames.shape[2], self.frames.shape[1]
+
+    def frame_numbers(self, rows: Sequence[int]) -> NDArray[np.int64]:
+        """Return, for each of `rows`, a number that changes when its pixels do."""
+        return np.array([self.core.remotes[row].taken for row in rows], np.int64)
+
+    def _learn_screen(self, core: VectorEnv) -> tuple[int, int]:
+        await_links(core, lambda link: link.session is not None, "no screen")
+        self._check_screens(range(core.n))
+        height, width, _ = next(shape for shape in self._shapes(range(core.n)) if shape)
+        return width, height
+
+    def _shapes(self, rows: Collection[int]) -> list[tuple[int, int, int] | None]:
+        sessions = [self.core.remotes[row].link.session for row in rows]
+        return [None if session is None else session.shape for session in sessions]
+
+    def _check_screens(self, rows: Collection[int], shape: tuple[int, ...] | None = None) -> None:
+        if self._letterbox:
+            return
+        shapes = self._shapes(rows)
+        wanted = shape or next(known for known in shapes if known)
+        if all(known in (None, wanted) for known in shapes):
+            return
+        told = ", ".join(
+            f"remote {self.core.remotes[row].link.label} {known[1]}x{known[0]}"
+            for row, known in zip(rows, shapes, strict=True)
+            if known
+        )
+        raise ConfigError(
+            f"the screens differ from the {wanted[1]}x{wanted[0]} of the observation space: {told}; "
+            "give the remotes one size, or letterbox=True"
+        )
+
+    def _lend(self, rows: Collection[int]) -> None:
+        """Have frames taken into the rows again whose screens are back at their size."""
+        for row, shape in zip(rows, self._shapes(rows), strict=True):
+            if self.core.remotes[row].frame is not self._lent[row] and shape == self._lent[row].shape:
+                self.core.remotes[row].frame = self._lent[row]
+
+    def _fit(self, rows: Collection[int]) -> None:
+        """Copy the frames that are of another size into their rows."""
+        for row in rows:
+            frame, out = self.core.remotes[row].frame, self._lent[row]
+            if frame is not out:
+                height, width = min(frame.shape[0], out.shape[0]), min(frame.shape[1], out.shape[1])
+                out[height:], out[:, width:] = 0, 0
+                out[:height, :width] = frame[:height, :width]
+
+    # -- resets -------------------------------------------------------------------------------------------------
+
+    def reset(self, rows: Collection[int], seed: int | Sequence[int | None] | None) -> None:
+        """Ask for new episodes; from here on these rows await them.
+
+        Those that await the one after an end are asked for another only when there is a seed for it.
+        """
+        asked = [row for row in rows if not self._ended[row] or own_seed(seed, row) is not None]
+        if asked:
+            self.core.reset(seed=seed, mask=self._mask(asked))
+        for row in rows:
+            self._expect(row)
+        for row in asked:
+            self._ended[row] = False
+            self._rewards[row], self._infos[row] = 0.0, {}
+
+    def _expect(self, row: int) -> None:
+        self.awaiting[row] = True
+        self._steps[row] = 0
+        self._given_up.discard(row)
+
+    def await_first(self, rows: Collection[int], must: bool) -> dict[int, Row]:
+        """Wait for the first frames of those of `rows` that await one; return what came of these.
+
+        Args:
+            rows: which.
+            must: raise when a row does not come; otherwise give up on it after `reset_timeout`: it is waited for no
+                longer, and `look` will find its frame whenever it comes.
+
+        Raises:
+            ResetTimeout: it took longer than `reset_timeout`; the message names the remotes.
+            RemoteError: a remote cannot come back.
+        """
+        found: dict[int, Row] = {}
+        deadline = time.monotonic() + self.core.config.reset_timeout
+        missing = [row for row in rows if self.awaiting[row] and row not in self._given_up]
+        while missing:
+            for row, looked in self.look(missing).items():
+                if row in found:
+                    looked.info = gym_infos.add(found[row].info, looked.info)
+                found[row] = looked
+            missing = [row for row in missing if self.awaiting[row]]
+            missing = self._keep_waiting(missing, deadline, must)
+            if missing:
+                self.core.wait(deadline - time.monotonic())
+        for row in found:  # the others kept them waiting
+            self.core.remotes[row].look()
+        self._fit(found)
+        return found
+
+    def _keep_waiting(self, rows: list[int], deadline: float, must: bool) -> list[int]:
+        """Return those of `rows` that may still come."""
+        lost = [row for row in rows if self._is_lost(row)]
+        late = rows if time.monotonic() >= deadline else lost
+        if must and late:
+            raise self._failure(lost, late)
+        self._given_up.update(late)
+        return [row for row in rows if row not in late]
+
+    def _is_lost(self, row: int) -> bool:
+        error = self.core.remotes[row].error
+        return error is not None and error.permanent
+
+    def _failure(self, lost: Sequence[int], late: Sequence[int]) -> RemoteError:
+        if lost:
+            error = self.core.remotes[lost[0]].error
+            assert error is not None
+            return error
+        names = ", ".join(self._excuse(row) for row in late)
+        timeout = self.core.config.reset_timeout
+        return ResetTimeout(f"no observation within {timeout:g} s", remote=f"[{names}]", stage="reset")
+
+    def _excuse(self, row: int) -> str:
+        remote = self.core.remotes[row]
+        last = "" if remote.error is None else f" after {remote.error.stage}: {remote.error.args[0]}"
+        return f"{remote.link.label} {remote.link.state}{last}"
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def send(self, row: int, events: Sequence[Event]) -> None:
+        """Send events to one remote; while it resets they are dropped and counted."""
+        self.core.act(row, events)
+
+    def ready(self, row: int) -> bool:
+        """Whether a `look` would find something new: a frame, an end, or that there is nothing to wait for."""
+        return self.core.remotes[row].fresh or self._is_over(row) or self._is_lost(row)
+
+    def await_news(self, rows: Collection[int], count: int, timeout: float | None) -> list[int]:
+        """Wait until `count` of `rows` are `ready`, or for `timeout` seconds; return those that are."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            ready = [row for row in rows if self.ready(row)]
+            left = None if deadline is None else deadline - time.monotonic()
+            if len(ready) >= count or (left is not None and left <= 0):
+                return ready
+            self.core.wait(left, forget=True)
+
+    def look(self, rows: Collection[int]) -> dict[int, Row]:
+        """Take what has come for `rows`, and return them."""
+        mask = self._mask(rows)
+        self.core.settle(mask)
+        self._lend(rows)
+        for row in rows:
+            if self._is_over(row):
+                self.core.remotes[row].look()  # the last frame before the cut
+                self.core.truncate(row, "time_limit")
+        slots = self.core.poll(mask, copy=False, hold=True)
+        self._check_screens(rows, self.frames.shape[1:])
+        self._fit(rows)
+        for row in rows:
+            if self.states is not None and slots[row].generic is not None:
+                self.states.take(row, slots[row].generic)
+        return {row: self._row(row, slots[row]) for row in rows}
+
+    def _is_over(self, row: int) -> bool:
+        limit = self._max_steps
+        return limit is not None and not self.awaiting[row] and self._steps[row] + 1 >= limit
+
+    def _row(self, row: int, slot: Slot) -> Row:
+        if slot.observation is not None:
+            told = slot.observation["instruction"]
+            self.instructions[row] = [] if told is None else [told]
+        if self.awaiting[row]:
+            return self._awaited_row(row, slot)
+        self._steps[row] += 1
+        info = gym_infos.add(self._infos[row], slot.info)
+        info[gym_infos.RESETTING] = slot.observation is None and not slot.done
+        reward = self._rewards[row] + (slot.reward or 0.0)
+        self._rewards[row], self._infos[row] = 0.0, {}
+        if slot.done:
+            self._expect(row)
+            self._ended[row] = True
+        return Row(reward, slot.info["terminated"], slot.info["truncated"], _text(slot), info)
+
+    def _awaited_row(self, row: int, slot: Slot) -> Row:
+        self._rewards[row] += slot.reward or 0.0
+        info = {key: value for key, value in slot.info.items() if not key.startswith("env_status.complete.")}
+        info |= {"terminated": False, "truncated": False, "end_reason": None}
+        later = {_COUNT: info[_COUNT], _SKIPPED: info[_SKIPPED] + bool(slot.done)}
+        self._infos[row] = gym_infos.add(self._infos[row], later)
+        info |= {_COUNT: 0, _SKIPPED: 0}
+        info[gym_infos.RESETTING] = bool(slot.done) or not self._is_whole(slot)
+        if not info[gym_infos.RESETTING]:
+            self.awaiting[row] = self._ended[row] = False
+            self._given_up.discard(row)
+        return Row(0.0, False, False, _text(slot), info)
+
+    def _is_whole(self, slot: Slot) -> bool:
+        shown = slot.observation
+        return shown is not None and (self.states is None or "generic" in shown)
+
+    def _mask(self, rows: Collection[int]) -> list[bool]:
+        return [row in rows for row in range(self.core.n)]
+
+
+def own_seed(seed: int | Sequence[int | None] | None, row: int) -> int | None:
+    """Return the seed of `row` in a reset with `seed`: one per row, or one number that row `i` gets plus `i`.
+
+    A row beyond the end of a list has none; `VectorEnv.reset` says what is wrong with that list.
+    """
+    if seed is None or isinstance(seed, int):
+        return None if seed is None else seed + row
+    return seed[row] if row < len(seed) else None
+
+
+def _text(slot: Slot) -> list[Any]:
+    return [] if slot.observation is None else slot.observation["text"]

@@ -1,0 +1,1 @@
+"""Remotes in containers: images, the engine that runs them, and the removal of what nobody owns."""

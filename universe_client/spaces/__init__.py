@@ -1,0 +1,1 @@
+"""What an agent may do and see: events, action maps, and Gymnasium spaces for screens and text."""

@@ -1,0 +1,251 @@
+"""Captures: what a VNC server sent, and when, in a file that holds no secret of its session.
+
+A capture is one line of JSON (`CaptureHeader`), then records: 1 kind, 8 microseconds since the capture began,
+4 length, and so many bytes. A file cut short at any byte is read up to its last whole record.
+
+    kind 1  one whole server message, from its type byte on; times are those of its last byte
+    kind 2  PIXEL_FORMAT (16 bytes) the client set; before any it is `RGBX`
+    kind 3  the encodings the client asked for, 4 bytes each
+    kind 4  a FramebufferUpdateRequest: 1 incremental + 2 x + 2 y + 2 width + 2 height
+    kind 5  rect encodings that the next update uses for the first time, 4 bytes each
+
+The handshake, input events and clipboards of either side are not stored; nor are fences, which mean nothing later.
+What the screen showed is: a password that was typed in plain sight can be seen in the replay.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import mmap
+import os
+import struct
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from vnc.capture.scan import BELL, COLOUR_MAP, FRAMEBUFFER_UPDATE, ServerMessage
+from vnc.errors import ProtocolError
+from vnc.pixel_format import RGBX, PixelFormat
+from vnc.server.damage import Rect
+
+MAX_BYTES = 1 << 30
+"""Of one capture: five seconds of full-screen noise in Raw at 1024x768."""
+
+MESSAGE, FORMAT, ENCODINGS, REQUEST, USES = 1, 2, 3, 4, 5
+
+_MAGIC = "universe-client capture"
+_VERSION = 1
+_MAX_HEADER = 64 * 1024
+log = logging.getLogger(__name__)
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_RECORD = struct.Struct(">BQI")
+_STORED = (FRAMEBUFFER_UPDATE, COLOUR_MAP, BELL)
+
+
+class CaptureError(ValueError):
+    """The file is not a capture, or one that this version cannot read."""
+
+
+class CaptureHeader(msgspec.Struct, frozen=True):
+    """The first line of a capture."""
+
+    width: int
+    height: int
+    name: str
+    """Of the desktop."""
+    created: float = 0.0
+    """Seconds since 1970."""
+    format: str = _MAGIC
+    version: int = _VERSION
+
+
+class CaptureWriter:
+    """Writes a new capture, each record at once, so that a crash costs the last one at most."""
+
+    def __init__(
+        self,
+        path: Path,
+        header: CaptureHeader,
+        *,
+        max_bytes: int = MAX_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Create the file; only its owner can read it.
+
+        Raises:
+            FileExistsError: there is such a file already.
+        """
+        self.path = path
+        self.bytes = 0
+        self.updates = 0
+        self.full = False
+        """Whether a record found no room; nothing is written from then on."""
+        self._max_bytes, self._clock = max_bytes, clock
+        self._began = clock()
+        self._uses: set[int] = set()
+        self._file = open(  # noqa: SIM115  (closed by `close`)
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0
+        )
+        self._put(msgspec.json.encode(header) + b"\n")
+
+    def message(self, message: ServerMessage) -> None:
+        """Store what the server sent, unless it belongs to the session only."""
+        if message.kind not in _STORED:
+            return
+        new = message.encodings - self._uses
+        if new:
+            self._uses |= new
+            self._record(USES, struct.pack(f">{len(new)}i", *sorted(new)))
+        self._record(MESSAGE, message.data)
+        self.updates += message.kind == FRAMEBUFFER_UPDATE and not self.full
+
+    def pixel_format(self, pixel_format: PixelFormat) -> None:
+        """Store that the client set its pixel format."""
+        self._record(FORMAT, pixel_format.encode())
+
+    def encodings(self, encodings: Sequence[int]) -> None:
+        """Store that the client named its encodings."""
+        self._record(ENCODINGS, struct.pack(f">{len(encodings)}i", *encodings))
+
+    def request(self, incremental: bool, region: Rect) -> None:
+        """Store that the client asked for an update."""
+        self._record(REQUEST, struct.pack(">BHHHH", incremental, *region))
+
+    def _record(self, kind: int, data: bytes) -> None:
+        if self.full or self.bytes + _RECORD.size + len(data) > self._max_bytes:
+            self.full = True
+            return
+        microseconds = int(1e6 * (self._clock() - self._began))
+        try:
+            self._put(_RECORD.pack(kind, microseconds, len(data)) + data)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            self.full = True
+            self._file.truncate(self.bytes)  # to the end of the last whole record
+            log.warning("! %s: %s; it has %d updates", self.path, error.strerror, self.updates)
+
+    def _put(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) :]
+        self.bytes += len(data)
+
+    def close(self) -> None:
+        """Close the file; idempotent."""
+        self._file.close()
+
+    def __enter__(self) -> CaptureWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One server message of a capture."""
+
+    time: float
+    """Seconds since the capture began."""
+    kind: int
+    data: memoryview
+
+
+@dataclass(slots=True)
+class Capture:
+    """A capture that was read; its messages stay in the file, mapped into memory."""
+
+    header: CaptureHeader
+    pixel_format: PixelFormat = RGBX
+    encodings: tuple[int, ...] = ()
+    """The last that the client asked for."""
+    uses: frozenset[int] = frozenset()
+    """The encodings of its rects, pseudo-encodings included."""
+    messages: list[Recorded] = field(default_factory=list)
+    requests: list[float] = field(default_factory=list)
+    """When updates were asked for."""
+    truncated: bool = False
+    """Whether the file ends within a record, which is ignored."""
+
+    @property
+    def updates(self) -> list[Recorded]:
+        """The messages that are FramebufferUpdates."""
+        return [message for message in self.messages if message.kind == FRAMEBUFFER_UPDATE]
+
+    @property
+    def seconds(self) -> float:
+        """From its beginning to its last message."""
+        return self.messages[-1].time if self.messages else 0.0
+
+
+def read_capture(path: Path) -> Capture:
+    """Read a capture, as far as it is whole.
+
+    Raises:
+        OSError: the file cannot be read.
+        CaptureError: it is not a capture, or a record in it is impossible.
+    """
+    with open(path, "rb") as file:
+        line = file.readline(_MAX_HEADER)
+        capture = Capture(_header(line, path))
+        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    at = len(line)
+    while at < len(content):
+        end = at + _RECORD.size
+        if end <= len(content):
+            kind, microseconds, length = _RECORD.unpack_from(content, at)
+            end += length
+        if end > len(content):
+            capture.truncated = True
+            break
+        try:
+            _add(capture, kind, microseconds / 1e6, content[end - length : end])
+        except (ValueError, ProtocolError, struct.error) as error:
+            raise CaptureError(f"{path}: record of kind {kind} at byte {at}: {error}") from error
+        at = end
+    return capture
+
+
+def _header(line: bytes, path: Path) -> CaptureHeader:
+    try:
+        header = msgspec.json.decode(line, type=CaptureHeader)
+    except (ValueError, RecursionError) as error:  # a DecodeError, or text that is not UTF-8
+        raise CaptureError(f"{path} is not a capture: {error}") from None
+    if header.format != _MAGIC or not line.endswith(b"\n"):
+        raise CaptureError(f"{path} is not a capture")
+    if header.version != _VERSION:
+        raise CaptureError(f"{path} is a capture of version {header.version}, known is {_VERSION}")
+    if not (0 < header.width < 65536 and 0 < header.height < 65536):
+        raise CaptureError(f"{path} has a screen of {header.width}x{header.height}")
+    return header
+
+
+def _add(capture: Capture, kind: int, seconds: float, data: memoryview) -> None:
+    match kind:
+        case 1:
+            if not data:
+                raise ValueError("a message has a type at least")
+            capture.messages.append(Recorded(seconds, data[0], data))
+        case 2:
+            capture.pixel_format = PixelFormat.parse(bytes(data))
+        case 3:
+            capture.encodings = _integers(data)
+        case 4:
+            capture.requests.append(seconds)
+        case 5:
+            capture.uses |= set(_integers(data))
+        case _:
+            raise ValueError("there is no such kind")
+
+
+def _integers(data: memoryview) -> tuple[int, ...]:
+    return struct.unpack(f">{len(data) // 4}i", data)

@@ -1,0 +1,314 @@
+"""Record a live VNC session: by asking for updates ourselves, or in the middle between a client and its server."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import time
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vnc.capture.capture import MAX_BYTES, CaptureHeader, CaptureWriter
+from vnc.capture.scan import (
+    CURSOR,
+    DESKTOP_SIZE,
+    FRAMEBUFFER_UPDATE,
+    LAST_RECT,
+    PIXEL_ENCODINGS,
+    QUALITIES_AND_LEVELS,
+    X_CURSOR,
+    Scanner,
+)
+from vnc.client.handshake import ServerInit, handshake
+from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError, unreachable
+from vnc.events import KeyEvent, PointerEvent, encode
+from vnc.pixel_format import RGBX, PixelFormat
+from vnc.server.damage import Rect
+from vnc.server.protocol import Message, ServerProtocol, SetEncodings, SetPixelFormat, UpdateRequest
+from vnc.session import Limits, Timeouts, VNCAddress
+from vnc.vncauth import Passwords
+
+DEFAULT_ENCODINGS = (7, 16, 5, 1, 0, LAST_RECT)
+"""What is asked for without further wishes: Tight, ZRLE, Hextile, CopyRect, Raw; all lossless."""
+
+_PASSED_ON = PIXEL_ENCODINGS | {LAST_RECT, CURSOR, X_CURSOR, DESKTOP_SIZE, *QUALITIES_AND_LEVELS}
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOptions:
+    """How a recording is bounded."""
+
+    max_bytes: int = MAX_BYTES
+    limits: Limits = field(default_factory=Limits)
+    timeouts: Timeouts = field(default_factory=Timeouts)
+
+
+class _Tap:
+    """The joined server, and the file that its messages go to."""
+
+    def __init__(
+        self,
+        path: Path,
+        address: VNCAddress,
+        streams: tuple[StreamReader, StreamWriter],
+        init: ServerInit,
+        options: RecordOptions,
+    ) -> None:
+        self.address, self.init = address, init
+        self.reader, self.writer = streams
+        self.file = CaptureWriter(
+            path,
+            CaptureHeader(init.width, init.height, init.name, created=time.time()),
+            max_bytes=options.max_bytes,
+        )
+        self.scanner = Scanner(init.width, init.height, RGBX, options.limits)
+        self._asked = False
+        self.writer.write(_set_pixel_format(RGBX))
+
+    def set_pixel_format(self, pixel_format: PixelFormat) -> None:
+        if self._asked and pixel_format != self.scanner.pixel_format:
+            raise ProtocolError("the client changed its pixel format after its first update request")
+        self.scanner.pixel_format = pixel_format
+        self.file.pixel_format(pixel_format)
+        self.writer.write(_set_pixel_format(pixel_format))
+
+    def set_encodings(self, encodings: Sequence[int]) -> None:
+        """Ask for those of `encodings` whose lengths the scanner knows and which need no answers."""
+        known = [encoding for encoding in encodings if encoding in _PASSED_ON]
+        self.file.encodings(known)
+        self.writer.write(struct.pack(f">BxH{len(known)}i", 2, len(known), *known))
+
+    def request(self, incremental: bool, region: Rect) -> None:
+        self._asked = True
+        self.file.request(incremental, region)
+        self.writer.write(struct.pack(">BBHHHH", 3, incremental, *region))
+
+    def received(self, data: bytes) -> int:
+        """Store what the server sent; return how many updates ended in it."""
+        messages = self.scanner.receive(data)
+        for message in messages:
+            self.file.message(message)
+        return sum(message.kind == FRAMEBUFFER_UPDATE for message in messages)
+
+    def close(self) -> None:
+        self.writer.transport.abort()
+        self.file.close()
+
+
+def _set_pixel_format(pixel_format: PixelFormat) -> bytes:
+    return bytes(4) + pixel_format.encode()
+
+
+async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap:
+    timeouts = options.timeouts
+    try:
+        async with asyncio.timeout(timeouts.connect):
+            streams = await asyncio.open_connection(address.host, address.port, limit=_PIECE)
+    except TimeoutError:
+        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
+    except OSError as error:
+        raise unreachable(address, error) from None
+    try:
+        async with asyncio.timeout(timeouts.handshake):
+            init = await handshake(*streams, address, options.limits)
+        return _Tap(path, address, streams, init, options)
+    except (EOFError, ConnectionError, TimeoutError):
+        streams[1].transport.abort()
+        raise ConnectError(f"{address}: the handshake was not finished") from None
+    except BaseException:
+        streams[1].transport.abort()
+        raise
+
+
+async def record(
+    address: VNCAddress,
+    path: Path,
+    *,
+    seconds: float,
+    encodings: Sequence[int] = DEFAULT_ENCODINGS,
+    max_updates: int | None = None,
+    options: RecordOptions = RecordOptions(),
+    on_progress: Callable[[CaptureWriter], object] = lambda capture: None,
+) -> CaptureWriter:
+    """Record what the screen shows for some seconds, asking for each update as soon as the last has come.
+
+    Args:
+        address: the server and its password.
+        path: of the new file.
+        seconds: after which the recording ends, if it is not full before.
+        encodings: asked for, in order of preference; those a capture cannot hold are left out.
+        max_updates: after which it ends too.
+        options: further bounds.
+        on_progress: called with the file after whatever came.
+
+    Raises:
+        VNCError: the server cannot be joined, or broke RFB.
+        FileExistsError: there is such a file already.
+    """
+    tap = await _join(address, path, options)
+    try:
+        tap.set_pixel_format(RGBX)
+        tap.set_encodings(encodings)
+        tap.request(False, _whole(tap))
+        async with asyncio.timeout(seconds):
+            while not tap.file.full and tap.file.updates != max_updates:
+                await _record_some(tap)
+                on_progress(tap.file)
+    except TimeoutError:
+        pass
+    finally:
+        tap.close()
+    return tap.file
+
+
+async def _record_some(tap: _Tap) -> None:
+    data = await _read(tap)
+    if tap.received(data):
+        tap.request(True, _whole(tap))
+
+
+async def _read(tap: _Tap) -> bytes:
+    try:
+        data = await tap.reader.read(_PIECE)
+    except ConnectionError:
+        data = b""
+    if not data:
+        raise PeerLost(f"{tap.address}: the server closed the connection")
+    return data
+
+
+def _whole(tap: _Tap) -> Rect:
+    return Rect(0, 0, tap.scanner.width, tap.scanner.height)
+
+
+class Recorder:
+    """Stands between one client and its server, and records what passes.
+
+    It authenticates to the server itself; the one client, from this machine, needs no password. Of the client's
+    encodings only those pass that a capture can hold; its clipboard does not pass.
+    """
+
+    def __init__(self, tap: _Tap) -> None:
+        """Use `open`."""
+        self._tap = tap
+        self._client: asyncio.Future[tuple[StreamReader, StreamWriter]] = (
+            asyncio.get_running_loop().create_future()
+        )
+        self._listener: asyncio.Server | None = None
+        self.port = 0
+
+    @classmethod
+    async def open(
+        cls,
+        address: VNCAddress,
+        path: Path,
+        *,
+        port: int = 0,
+        options: RecordOptions = RecordOptions(),
+    ) -> Recorder:
+        """Join the server, create the file, and listen on 127.0.0.1; port 0 takes a free one.
+
+        Raises:
+            VNCError: the server cannot be joined.
+            OSError: the file exists already, or the port is taken.
+        """
+        recorder = cls(await _join(address, path, options))
+        try:
+            recorder._listener = await asyncio.start_server(recorder._accept, "127.0.0.1", port)
+        except BaseException:
+            recorder._tap.close()
+            raise
+        recorder.port = recorder._listener.sockets[0].getsockname()[1]
+        return recorder
+
+    @property
+    def file(self) -> CaptureWriter:
+        """What has been written so far."""
+        return self._tap.file
+
+    async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
+        if self._client.done():
+            writer.transport.abort()
+        else:
+            self._client.set_result((reader, writer))
+
+    async def run(self) -> None:
+        """Wait for the client and record its session, until it leaves or the file is full.
+
+        Raises:
+            ProtocolError: a side broke RFB, or the client changed its pixel format in the middle.
+            PeerLost: the server closed the connection.
+        """
+        reader, writer = await self._client
+        assert self._listener is not None
+        self._listener.close()
+        protocol = ServerProtocol(
+            self._tap.init.width, self._tap.init.height, self._tap.init.name, Passwords()
+        )
+        try:
+            await _first(self._from_client(protocol, reader, writer), self._from_server(writer))
+        finally:
+            writer.transport.abort()
+
+    async def _from_client(
+        self, protocol: ServerProtocol, reader: StreamReader, writer: StreamWriter
+    ) -> None:
+        writer.write(protocol.data_to_send())
+        while data := await _read_or_end(reader):
+            try:
+                messages = protocol.receive(data)
+            except AuthError as error:
+                raise ProtocolError(f"the client did not come in: {error}") from error
+            writer.write(protocol.data_to_send())
+            for message in messages:
+                self._pass_on(message)
+
+    def _pass_on(self, message: Message) -> None:
+        match message:
+            case SetPixelFormat(pixel_format):
+                self._tap.set_pixel_format(pixel_format)
+            case SetEncodings(encodings):
+                self._tap.set_encodings(encodings)
+            case UpdateRequest(incremental, region):
+                self._tap.request(incremental, region)
+            case KeyEvent() | PointerEvent():
+                self._tap.writer.write(encode([message]))
+
+    async def _from_server(self, writer: StreamWriter) -> None:
+        """Pass on what the server sends; it sends nothing of weight before the client has asked."""
+        while not self._tap.file.full:
+            data = await _read(self._tap)
+            writer.write(data)
+            self._tap.received(data)
+            await writer.drain()
+
+    async def close(self) -> None:
+        """Hang up on both sides and close the file; idempotent."""
+        self._tap.close()
+        if self._listener is not None:
+            self._listener.close()
+            await self._listener.wait_closed()
+        self._client.cancel()
+
+
+async def _read_or_end(reader: StreamReader) -> bytes:
+    try:
+        return await reader.read(_PIECE)
+    except ConnectionError:
+        return b""
+
+
+async def _first(*coroutines: Coroutine[None, None, None]) -> None:
+    """Run until the first has ended, with its result; cancel the other."""
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    for task in done:
+        task.result()

@@ -1,0 +1,1 @@
+"""The drivers that hold a session with a VNC server, native and portable."""

@@ -1,0 +1,329 @@
+"""The native driver: sessions on the Rust core, whose threads read and decode without the GIL."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
+
+from vnc import _core
+from vnc.client.dial import resolve
+from vnc.client.wire import Wire
+from vnc.encodings import preference
+from vnc.errors import (
+    AuthError,
+    ConnectError,
+    LimitExceeded,
+    PeerLost,
+    ProtocolError,
+    TooManyFailures,
+    VNCError,
+    unreachable,
+)
+from vnc.events import Event, encode
+from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
+from vnc.tls import TLS
+
+_ERRORS: dict[str, type[VNCError]] = {
+    "auth": AuthError,
+    "connect": ConnectError,
+    "limit": LimitExceeded,
+    "locked": TooManyFailures,
+    "lost": PeerLost,
+    "protocol": ProtocolError,
+}
+_MOST_THREADS = 4
+
+Opening = Callable[[_core.Pump], _core.Session]
+"""Opens one session on a pump."""
+
+
+async def connect(
+    address: VNCAddress,
+    *,
+    on_change: Callable[[], Any],
+    limits: Limits = Limits(),  # noqa: B008  (frozen)
+    timeouts: Timeouts = Timeouts(),  # noqa: B008
+    encodings: Sequence[int] | None = None,
+) -> NativeSession:
+    """Open a session; see `vnc.session.Connect`."""
+    if encodings is None:
+        encodings = preference("auto", None, address.host)
+    if address.tls is not None:
+        return await _connect_over_tls(address, address.tls, on_change, limits, timeouts, encodings)
+    deadline = time.monotonic() + timeouts.connect
+    hosts = await _resolve(address, timeouts)
+    failures: list[ConnectError] = []
+    for number, host in enumerate(hosts):
+        left = max(deadline - time.monotonic(), 0.0) / (len(hosts) - number)
+        opening = partial(_open, address, host, list(encodings), limits, timeouts, left)
+        try:
+            session = NativeSession(address, on_change, opening)
+        except ConnectError as error:
+            failures.append(error)
+            continue
+        try:
+            return await session._established()
+        except ConnectError as error:
+            if session._core.connected:  # somebody is there: another address of the host is not tried
+                raise
+            failures.append(error)
+    raise ConnectError("; ".join(dict.fromkeys(map(str, failures))))
+
+
+def _open(
+    address: VNCAddress,
+    host: tuple[str, int],
+    encodings: list[int],
+    limits: Limits,
+    timeouts: Timeouts,
+    seconds: float,
+    pump: _core.Pump,
+) -> _core.Session:
+    password = _vnc_password(address)
+    deadlines = (seconds, *_deadlines(timeouts))
+    return pump.open(host[0], address.port, host[1], password, encodings, _bounds(limits), deadlines)
+
+
+async def _connect_over_tls(
+    address: VNCAddress,
+    tls: TLS,
+    on_change: Callable[[], Any],
+    limits: Limits,
+    timeouts: Timeouts,
+    encodings: Sequence[int],
+) -> NativeSession:
+    wire = await Wire.open(address, timeouts.connect)
+
+    def feed(pump: _core.Pump) -> _core.Session:
+        return pump.feed(
+            tls.insecure,
+            None if address.username is None else address.username.encode(),
+            _vnc_password(address) if address.username is None else (address.password or "").encode(),
+            list(encodings),
+            _bounds(limits),
+            (timeouts.connect, *_deadlines(timeouts)),
+        )
+
+    try:
+        session = NativeSession(address, on_change, feed, wire.flush)
+    except BaseException:
+        wire.abort()
+        raise
+    try:
+        wire.attach(session._core)
+        await wire.start_tls(tls)
+    except BaseException:
+        await session.close()
+        raise
+    return await session._established()
+
+
+def _vnc_password(address: VNCAddress) -> bytes | None:
+    return None if address.password is None else address.password.encode("latin-1", "replace")
+
+
+def _bounds(limits: Limits) -> tuple[int, int, int, int, int]:
+    return (
+        limits.framebuffer_width,
+        limits.framebuffer_height,
+        limits.text,
+        limits.cut_text,
+        limits.outgoing,
+    )
+
+
+def _deadlines(timeouts: Timeouts) -> tuple[float, float, float, float]:
+    return timeouts.handshake, timeouts.update, timeouts.probe_interval, timeouts.probe_deadline
+
+
+async def _resolve(address: VNCAddress, timeouts: Timeouts) -> list[tuple[str, int]]:
+    """Return the numeric addresses of a host, each with the interface of a link-local one, else 0."""
+    try:
+        async with asyncio.timeout(timeouts.connect):
+            found = await resolve(address.host, address.port)
+    except TimeoutError:
+        raise ConnectError(f"{address}: no address within {timeouts.connect:g} s") from None
+    except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: there are no more threads
+        raise unreachable(address, error) from error
+    return list(dict.fromkeys(_numeric(*sockaddr) for *_, sockaddr in found))
+
+
+def _numeric(host: str, port: int, flow: int = 0, scope: int = 0) -> tuple[str, int]:
+    """Return the parts of a socket address that `_core.Pump.open` wants."""
+    return host, scope
+
+
+class _Hub:
+    """The pump of one event loop, there as long as it has sessions."""
+
+    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, _Hub]] = WeakKeyDictionary()
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.pump = _core.Pump(min(_MOST_THREADS, os.cpu_count() or 1))
+        self._loop = loop
+        self._sessions: dict[int, Callable[[], Any]] = {}
+        self._of_loop[loop] = self
+        try:
+            loop.add_reader(self.pump.fileno(), self._news)
+        except BaseException:
+            self._close()
+            raise
+
+    @classmethod
+    def open(cls, opening: Opening, changed: Callable[[], Any]) -> tuple[_Hub, _core.Session]:
+        """Have a session opened on the pump of the running loop; `changed` is called when it has news.
+
+        Raises:
+            OSError: the system refuses; nothing is left behind.
+        """
+        loop = asyncio.get_running_loop()
+        hub = cls._of_loop.get(loop) or cls(loop)
+        try:
+            session = opening(hub.pump)
+        except BaseException:
+            hub._close_if_empty()
+            raise
+        hub._sessions[session.id] = changed
+        return hub, session
+
+    def forget(self, session: _core.Session) -> None:
+        if self._sessions.pop(session.id, None) is not None:
+            self._close_if_empty()
+
+    def _close_if_empty(self) -> None:
+        if not self._sessions:
+            self._close()
+
+    def _close(self) -> None:
+        del self._of_loop[self._loop]
+        self._loop.remove_reader(self.pump.fileno())
+        self.pump.close()
+
+    def _news(self) -> None:
+        for number in self.pump.drain():
+            if (changed := self._sessions.get(number)) is not None:
+                # One by one, so that a listener that raises takes nothing from the others.
+                self._loop.call_soon(changed)
+
+
+class NativeSession:
+    """A `vnc.session.Session` that lives in the Rust core, and so does its socket, if it has no TLS."""
+
+    def __init__(
+        self,
+        address: VNCAddress,
+        on_change: Callable[[], Any],
+        opening: Opening,
+        flush: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Begin to connect.
+
+        Raises:
+            ConnectError: the system refuses: no route, no descriptors, no threads.
+        """
+        self.address = address
+        self._on_change = on_change
+        self._flush = flush
+        self._done = asyncio.Event()  # with the handshake, one way or the other
+        self._announced = False
+        self._owner = Owner()
+        self._hub: _Hub | None
+        try:
+            self._hub, self._core = _Hub.open(opening, self._changed)
+        except OSError as error:
+            raise unreachable(address, error) from error
+
+    async def _established(self) -> Self:
+        """Wait for the end of the handshake; close a session that does not get there."""
+        try:
+            await self._done.wait()
+            if self.error is not None and not self._core.ready:
+                raise self.error
+        except BaseException:
+            await self.close()
+            raise
+        self._announced = True
+        return self
+
+    def _changed(self) -> None:
+        self._flush()
+        if self._core.ready or self._core.error is not None:
+            self._done.set()
+        if self._announced:
+            self._on_change()
+        if self._core.error is not None:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Give up the hub, which has descriptors and threads."""
+        if self._hub is not None:
+            self._hub.forget(self._core)
+            self._hub = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """See `vnc.session.Session.shape`."""
+        return self._core.shape
+
+    @property
+    def name(self) -> str:
+        """See `vnc.session.Session.name`."""
+        return self._core.name
+
+    @property
+    def frames(self) -> int:
+        """See `vnc.session.Session.frames`."""
+        return self._core.frames
+
+    @property
+    def frame_time(self) -> float:
+        """See `vnc.session.Session.frame_time`."""
+        return self._core.frame_time
+
+    @property
+    def generation(self) -> int:
+        """See `vnc.session.Session.generation`."""
+        return self._core.generation
+
+    @property
+    def error(self) -> VNCError | None:
+        """See `vnc.session.Session.error`."""
+        failure = self._core.error
+        if failure is None:
+            return None
+        kind, text = failure
+        return _ERRORS[kind](f"{self.address}: {text}")
+
+    @property
+    def stats(self) -> SessionStats:
+        """See `vnc.session.Session.stats`."""
+        return SessionStats(*self._core.stats)
+
+    def refresh(self) -> int:
+        """See `vnc.session.Session.refresh`."""
+        return self._core.refresh()
+
+    def take(self, out: Frame) -> int:
+        """See `vnc.session.Session.take`; only what changed since the last take into `out` is copied."""
+        return self._core.take(out)
+
+    def send(self, events: Sequence[Event]) -> None:
+        """See `vnc.session.Session.send`; written on the calling thread."""
+        if events:
+            self._core.send(encode(events))
+
+    async def close(self) -> None:
+        """See `vnc.session.Session.close`."""
+        if not self._owner.is_here:
+            return
+        self._core.close()
+        self._flush()
+        self._leave()
+        if self._announced:
+            self._announced = False
+            self._on_change()

@@ -1,0 +1,381 @@
+"""The portable driver: asyncvnc's decoder inside a session with deadlines, bounds and a frame of its own.
+
+asyncvnc (GPL-3, imported only when this driver is used) decodes Raw and Zlib rects into a live RGBA buffer. It reads
+Bell and ServerCutText as each other, has no timeouts and trusts every length, so the conversation around its rect
+decoder is ours: handshake, message loop, requests, liveness, and a front buffer that only whole frames reach.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import threading
+import time
+import zlib
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vnc.client.dial import dial
+from vnc.client.handshake import ServerInit, handshake
+from vnc.client.portable_reader import Stream
+from vnc.client.portable_rects import RECT, RectReader
+from vnc.encodings import RAW, ZLIB
+from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
+from vnc.events import Event, encode
+from vnc.server.damage import Part, around
+from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
+
+if TYPE_CHECKING:
+    import asyncvnc
+
+# 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
+_SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
+_SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
+_REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
+
+_PROBE = (slice(0, 1), slice(0, 1))
+_BELL = b"\2"
+_STREAM_LIMIT = 1 << 20
+_MANY = 64  # rects of one update that are shown together
+_PIECE = 64 * 1024
+"""Bytes of a message that is skipped are read in pieces of this size."""
+_PATIENCE = (
+    0.02  # seconds without an update after which requests count as answered together, see `_ask_again`
+)
+
+
+async def connect(
+    address: VNCAddress,
+    *,
+    on_change: Callable[[], Any],
+    limits: Limits = Limits(),  # noqa: B008  (frozen)
+    timeouts: Timeouts = Timeouts(),  # noqa: B008
+    encodings: Sequence[int] | None = None,
+) -> PortableSession:
+    """Open a session; see `vnc.session.Connect`. asyncvnc decodes Zlib and Raw and nothing else: no choice."""
+    reader, writer = await _open(address, timeouts)
+    try:
+        async with asyncio.timeout(timeouts.handshake):
+            init = await handshake(reader, writer, address, limits)
+    except TimeoutError:
+        writer.transport.abort()
+        raise ConnectError(f"{address}: no end of the handshake within {timeouts.handshake:g} s") from None
+    except (OSError, EOFError) as error:
+        writer.transport.abort()
+        raise ConnectError(f"{address}: connection closed during the handshake") from error
+    except VNCError as error:
+        writer.transport.abort()
+        raise type(error)(f"{address}: {error}") from error
+    except BaseException:
+        writer.transport.abort()
+        raise
+    return PortableSession(address, reader, writer, init, on_change, limits, timeouts)
+
+
+async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, StreamWriter]:
+    try:
+        async with asyncio.timeout(timeouts.connect):
+            connected = await dial(address.host, address.port)
+            return await asyncio.open_connection(sock=connected, limit=_STREAM_LIMIT)
+    except TimeoutError:
+        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
+    except (OSError, UnicodeError) as error:
+        raise unreachable(address, error) from error
+
+
+class PortableSession:
+    """A `vnc.session.Session` on asyncvnc; it lives on the event loop that opened it."""
+
+    def __init__(
+        self,
+        address: VNCAddress,
+        reader: StreamReader,
+        writer: StreamWriter,
+        init: ServerInit,
+        on_change: Callable[[], Any],
+        limits: Limits,
+        timeouts: Timeouts,
+    ) -> None:
+        self.address = address
+        self.name = init.name
+        self.shape = (init.height, init.width, 3)
+        self.frames = 0
+        self.frame_time = 0.0
+        self.generation = 0
+        self.error: VNCError | None = None
+        self.stats = SessionStats()
+        self._reader, self._writer = Stream(reader), writer
+        self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
+        self._loop = asyncio.get_running_loop()
+        self._owner = Owner()
+        self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
+        self._front = np.zeros(self.shape, np.uint8)
+        self._rects = RectReader(self._reader)
+        self._video = self._decoder(init)
+        self._outstanding = 0  # requests that may yet be answered; an update answers one or more of them
+        self._patience = _PATIENCE
+        self._again: asyncio.TimerHandle | None = None
+        self._wanted = 0  # the newest refresh asked for
+        self._started = 0  # the newest refresh whose request is on the wire
+        self._start_time = 0.0
+        self._probed = False  # a pixel was asked for, and has not come alone
+        self._held: list[Part] = []  # what came alone, until the rest of its frame comes
+        self._untrusted = 0  # updates to come that may have been drawn before that refresh
+        writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
+        self._request_screen(incremental=False)
+        self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
+        self._task.add_done_callback(self._ended)
+
+    def _decoder(self, init: ServerInit) -> asyncvnc.Video:
+        import asyncvnc  # GPL-3: only loaded when this driver is chosen
+
+        video = asyncvnc.Video(self._rects, self._writer, None, init.name, init.width, init.height, "rgba")
+        video.data = np.zeros((init.height, init.width, 4), np.uint8)
+        return video
+
+    # -- any thread ---------------------------------------------------------------------------------------------
+
+    def take(self, out: Frame) -> int:
+        """See `vnc.session.Session.take`; this driver always copies the whole frame."""
+        self._owner.check()
+        if out.shape != self.shape:
+            raise ValueError(f"array of shape {out.shape}, the screen is {self.shape}")
+        with self._lock:
+            np.copyto(out, self._front)
+            return self.frames
+
+    def send(self, events: Sequence[Event]) -> None:
+        """See `vnc.session.Session.send`."""
+        self._owner.check()
+        if events and self.error is None:
+            self._on_loop(self._write, encode(events))
+
+    def refresh(self) -> int:
+        """See `vnc.session.Session.refresh`."""
+        self._owner.check()
+        with self._lock:
+            self._wanted += 1
+            wanted = self._wanted
+        self._on_loop(self._start_refresh, wanted)
+        return wanted
+
+    def _on_loop(self, function: Callable[..., None], argument: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed, and so is the session
+            self._loop.call_soon_threadsafe(function, argument)
+
+    async def close(self) -> None:
+        """See `vnc.session.Session.close`."""
+        if not self._owner.is_here:
+            return
+        self._fail(PeerLost(f"{self.address}: closed by us"))
+        self._task.cancel()
+        await asyncio.wait([self._task], timeout=self._timeouts.close)
+
+    # -- on the loop: requests ----------------------------------------------------------------------------------
+
+    def _write(self, data: bytes) -> None:
+        if self.error is not None:
+            return
+        self._writer.write(data)
+        waiting = self._writer.transport.get_write_buffer_size()
+        if waiting > self._limits.outgoing:
+            self._fail(
+                PeerLost(f"{self.address}: the server does not read; {waiting} bytes are waiting for it")
+            )
+
+    def _request(self, incremental: bool, width: int, height: int) -> None:
+        self._outstanding += 1
+        self._write(_REQUEST.pack(3, incremental, 0, 0, width, height))
+
+    def _request_screen(self, incremental: bool) -> None:
+        height, width, _ = self.shape
+        self._request(incremental, width, height)
+
+    def _start_refresh(self, wanted: int) -> None:
+        self._started = max(wanted, self._started)
+        self._start_time = time.monotonic()
+        self._untrusted = self._outstanding
+        self._uncover()
+        self._request_screen(incremental=False)
+
+    def _uncover(self) -> None:
+        """Forget which pixels arrived: asyncvnc sets the alpha of every pixel it decodes."""
+        self._video.data[:, :, 3] = 0
+
+    def _settle_refresh(self) -> None:
+        """Count a finished update towards the refresh under way.
+
+        An update answers at least one request, so as many updates as there were requests outstanding when the
+        refresh was asked for may still show the screen of before.
+        """
+        if self._untrusted:
+            self._untrusted -= 1
+            self._uncover()
+        elif self._video.is_complete():
+            self.generation = self._started
+            self._patience = max(_PATIENCE, 2 * (time.monotonic() - self._start_time))
+
+    def _ask_again(self) -> None:
+        """Ask for the next change, when nothing is outstanding or a refresh needs another update.
+
+        Otherwise there may or may not be an update on its way: a server may answer requests one by one or together.
+        Asking at once would leave one more outstanding after each refresh; so wait, for longer than a round trip.
+        """
+        refreshing = self.generation != self._started
+        if self._outstanding == 0 or (refreshing and self._untrusted == 0):
+            self._request_screen(incremental=not refreshing)
+        else:
+            self._again = self._loop.call_later(self._patience, self._answered_together)
+
+    def _answered_together(self) -> None:
+        self._outstanding = self._untrusted = 0
+        self._request_screen(incremental=self.generation == self._started)
+
+    def _stop_waiting(self) -> None:
+        if self._again is not None:
+            self._again.cancel()
+            self._again = None
+
+    # -- on the loop: reading -----------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        try:
+            while self.error is None:
+                await self._read_message(await self._next_type())
+        except VNCError as error:
+            self._fail(error)
+        except (OSError, EOFError):
+            self._fail(PeerLost(f"{self.address}: the server closed the connection"))
+        finally:
+            self._writer.transport.abort()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A defect of ours must not pass for a quiet server."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fail(PeerLost(f"{self.address}: the driver failed: {error!r}"))
+            raise error
+
+    def _fail(self, error: VNCError) -> None:
+        if self.error is None:
+            self.error = error
+            self._stop_waiting()
+            self._writer.transport.abort()
+            self._on_change()
+
+    async def _next_type(self) -> int:
+        """Read the next message type; a silent server is asked for one pixel, which a live one answers at once."""
+        if not self._reader.has_more:
+            await self._wait()
+        return (await self._reader.readexactly(1))[0]
+
+    async def _wait(self) -> None:
+        try:
+            async with asyncio.timeout(self._timeouts.probe_interval):
+                return await self._reader.wait()
+        except TimeoutError:
+            self._request(incremental=False, width=1, height=1)
+            self._probed = True
+        try:
+            async with asyncio.timeout(self._timeouts.probe_deadline):
+                await self._reader.wait()
+        except TimeoutError:
+            deadline = self._timeouts.probe_deadline
+            raise PeerLost(f"{self.address}: no answer to a probe within {deadline:g} s") from None
+
+    async def _read_message(self, kind: int) -> None:
+        try:
+            async with asyncio.timeout(self._timeouts.update):
+                await self._messages(kind)
+        except TimeoutError:
+            raise PeerLost(
+                f"{self.address}: message {kind} unfinished after {self._timeouts.update:g} s"
+            ) from None
+
+    async def _messages(self, kind: int) -> None:
+        match kind:
+            case 0:
+                await self._read_update()
+            case 1:
+                await self._skip_colour_map()
+            case 2:
+                self._reader.skip(_BELL)  # it has no body, and those that follow need no message each
+            case 3:
+                await self._skip_cut_text()
+            case _:
+                raise ProtocolError(f"{self.address}: message type {kind} does not exist")
+
+    async def _skip_colour_map(self) -> None:
+        # 1 padding + 2 first colour + 2 number of colours, then 6 bytes each (RFC 6143 section 7.6.2)
+        _, _, count = struct.unpack(">BHH", await self._reader.readexactly(5))
+        await self._reader.readexactly(6 * count)
+
+    async def _skip_cut_text(self) -> None:
+        # 3 padding + 4 length (RFC 6143 section 7.6.4), negative for the extended clipboard (rfbproto 7.7.27)
+        (length,) = struct.unpack(">xxxi", await self._reader.readexactly(7))
+        if length < 0:
+            raise ProtocolError(f"{self.address}: cut text of length {length}, it was not asked for")
+        self.stats.long_cut_texts += length > self._limits.cut_text
+        while length:
+            length -= len(await self._reader.readexactly(min(length, _PIECE)))
+
+    async def _read_update(self) -> None:
+        self._stop_waiting()
+        # 1 padding + 2 number of rects (RFC 6143 section 7.6.1)
+        count = int.from_bytes((await self._reader.readexactly(3))[1:], "big")
+        rects: list[Part] = []
+        for number in range(count):
+            rects.append(await self._read_rect(number))
+            if len(rects) > _MANY:
+                rects = [around(rects)]  # what of it has not changed is shown already
+        self._outstanding = max(self._outstanding - 1, 0)
+        if self._is_torn(rects):
+            self._held = rects
+            self._request_screen(incremental=False)
+        elif rects:
+            held, self._held = self._held, []
+            self._show(held + rects)
+        if self.generation != self._started:
+            self._settle_refresh()
+        self._ask_again()
+        self._on_change()
+
+    def _is_torn(self, rects: list[Part]) -> bool:
+        """Whether this is the answer to a probe alone, and its pixel a part of a newer frame, which is to be sent."""
+        alone = self._probed and rects == [_PROBE]
+        self._probed = self._probed and not alone
+        return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
+
+    async def _read_rect(self, number: int) -> Part:
+        header = await self._reader.readexactly(RECT.size)
+        x, y, width, height, encoding = RECT.unpack(header)
+        what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
+        if x + width > self.shape[1] or y + height > self.shape[0]:
+            raise ProtocolError(
+                f"{what}, offset 0: rect outside the {self.shape[1]}x{self.shape[0]} framebuffer"
+            )
+        if encoding not in (RAW, ZLIB):
+            raise ProtocolError(f"{what}, offset 0: encoding was not asked for")
+        try:
+            length = await self._rects.draw(self._video, header)
+        except LimitExceeded as error:
+            raise LimitExceeded(f"{what}, {error}") from None
+        except zlib.error as error:
+            raise ProtocolError(f"{what}, offset 4: broken zlib stream") from error
+        except (TypeError, ValueError) as error:
+            raise ProtocolError(f"{what}, offset 4: {error}") from error
+        self.stats.rectangles += 1
+        self.stats.pixels += width * height
+        self.stats.bytes += RECT.size + length
+        return slice(y, y + height), slice(x, x + width)
+
+    def _show(self, rects: list[Part]) -> None:
+        with self._lock:
+            for rows, columns in rects:
+                self._front[rows, columns] = self._video.data[rows, columns, :3]
+            self.frames += 1
+            self.frame_time = time.monotonic()
+        self.stats.updates += 1

@@ -1,0 +1,385 @@
+"""One client of our VNC server: its socket, its requests, and what it has not seen yet."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from vnc.errors import AuthError, ProtocolError
+from vnc.events import Event, KeyEvent, PointerEvent
+from vnc.pixel_format import RGBX, PixelFormat, colour_map
+from vnc.server.damage import Damage, Grid, Rect
+from vnc.server.encoders import ENCODERS, RAW, Encoder, preferred
+from vnc.server.input import ClientInput
+from vnc.server.penalties import Penalties
+from vnc.server.protocol import (
+    BeginTLS,
+    Established,
+    Message,
+    ServerProtocol,
+    SetEncodings,
+    SetPixelFormat,
+    UpdateRequest,
+)
+from vnc.server.screen import Screen
+from vnc.vncauth import Access, Passwords
+
+log = logging.getLogger("vnc.server.server")
+
+_RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
+_CHEAP = 0.002  # seconds of processor: updates below are never held back
+_GOODBYE = 1.0  # seconds in which a client has to agree to the end of TLS
+_REST = 3.0  # dearer ones are followed by this many times their cost, so that a viewer cannot starve the rest
+_READ = 4096  # bytes taken from a client at a time; more is a flood, and rests like an update
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLimits:
+    """The most clients may make a server hold or do."""
+
+    connections: int = 64
+    """At once, those that have not authenticated included."""
+    handshake: float = 15.0
+    """Seconds from the connection to the end of its handshake."""
+    failure_delay: float = 0.25
+    """Seconds the first wrong password of an address is answered late; doubles, see `vnc.server.penalties`."""
+    outgoing: int = 256 * 1024
+    """Bytes that may wait for a client that does not read, beside the one update that is under way."""
+    stall: float = 30.0
+    """Seconds in which a client has to take some of what waits for it."""
+
+
+@dataclass(slots=True)
+class Desktop:
+    """What all connections of one server share."""
+
+    screen: Screen
+    name: str
+    passwords: Passwords
+    view_only: bool
+    on_events: Callable[[Sequence[Event]], object] | None
+    limits: ServerLimits
+    penalties: Penalties
+    tls: ssl.SSLContext | None = None
+    connections: set[ClientConnection] = field(default_factory=set)
+    closed: bool = False
+
+
+class ClientConnection(asyncio.BufferedProtocol):
+    """Latest frame wins: at most one update is under way, the next is encoded once that one has left.
+
+    A client is read in small pieces, so that the others have their turn between two of them.
+    """
+
+    def __init__(self, desktop: Desktop) -> None:
+        self.established = False
+        self._desktop = desktop
+        screen = desktop.screen.rect
+        self._damage = Damage(screen.width, screen.height)
+        self._input = ClientInput(screen.width, screen.height)
+        self._view_only = desktop.view_only
+        self._format = RGBX
+        self._encoding = RAW
+        self._encoders: dict[int, Encoder] = {}
+        self._requested: Rect | None = None
+        self._writable = True
+        self._under_way = 0  # bytes of an update that were still in our buffer when it was written
+        self._received = memoryview(bytearray(_READ))
+        self._address = self._peer = "?"
+        self._early: list[bytes] | None = None  # what TLS had to say before it was known to stand
+        self._upgrade: asyncio.Task[None] | None = None
+        self._transport: asyncio.Transport
+        self._protocol: ServerProtocol
+        self._deadline: asyncio.TimerHandle | None = None
+        self._resting: asyncio.TimerHandle | None = None
+        self._pausing: asyncio.TimerHandle | None = None
+        self._stalling: asyncio.TimerHandle | None = None
+
+    # what asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Greet the client, or refuse it."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._address, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
+        self._peer = f"{self._address}:{port}"
+        desktop, loop = self._desktop, asyncio.get_running_loop()
+        if desktop.closed:  # accepted in the turn of the loop in which the server closed
+            transport.abort()
+            return
+        if len(desktop.connections) >= desktop.limits.connections:
+            log.warning("%s ! refused, %d connections are open", self._peer, len(desktop.connections))
+            transport.abort()
+            return
+        desktop.connections.add(self)
+        _tune(transport)
+        screen = desktop.screen.rect
+        self._protocol = ServerProtocol(
+            screen.width,
+            screen.height,
+            desktop.name,
+            desktop.passwords,
+            refuse=desktop.penalties.refused(self._address, loop.time()),
+            tls=desktop.tls is not None,
+        )
+        self._deadline = loop.call_later(desktop.limits.handshake, self._fail, "handshake took too long")
+        self._send_pending()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes of the client go."""
+        return self._received
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Act on what the client sent, as one batch; a client with more to say than that waits for its next turn."""
+        started = time.thread_time()
+        self._receive(bytes(self._received[:nbytes]))
+        if nbytes == _READ and self.established:
+            self._transport.pause_reading()
+            cost = time.thread_time() - started
+            self._pausing = asyncio.get_running_loop().call_later(
+                cost * _REST, self._transport.resume_reading
+            )
+
+    def _receive(self, data: bytes) -> None:
+        if self._early is not None:
+            self._early.append(data)
+            return
+        try:
+            messages = self._protocol.receive(data)
+        except AuthError as error:
+            self._deny(str(error))
+        except ProtocolError as error:
+            self._send_pending()
+            self._fail(str(error))
+        else:
+            self._send_pending()
+            self._handle(messages)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Forget the client and let go of what it held."""
+        self._desktop.connections.discard(self)
+        for timer in (self._deadline, self._resting, self._pausing, self._stalling):
+            if timer is not None:
+                timer.cancel()
+        if self.established:
+            log.info("%s = left: %s", self._peer, error or "closed")
+            self.established = False
+            self._deliver(self._input.release())
+
+    def pause_writing(self) -> None:
+        """Some of the last update is still in our buffer."""
+        self._writable = False
+        self._watch(self._transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """All of it has left."""
+        self._writable = True
+        self._under_way = 0
+        if self._stalling is not None:
+            self._stalling.cancel()
+        self._flush()
+
+    # what the server calls
+
+    def changed(self, grid: Grid) -> None:
+        """A new frame differs in these tiles."""
+        self._damage.add(grid)
+        self._flush()
+
+    def abort(self) -> None:
+        """Drop the connection at once."""
+        self._transport.abort()
+
+    # messages
+
+    def _handle(self, messages: Sequence[Message]) -> None:
+        events: list[Event] = []
+        for message in messages:
+            match message:
+                case KeyEvent() | PointerEvent():
+                    events.append(message)
+                case UpdateRequest():
+                    self._request(message)
+                case SetPixelFormat(pixel_format):
+                    self._set_format(pixel_format)
+                case SetEncodings(encodings):
+                    self._encoding = preferred(encodings)
+                case BeginTLS():
+                    self._begin_tls()
+                case Established(access):
+                    self._establish(access)
+        if events and not self._view_only:
+            self._deliver(self._input.accept(events))
+        self._flush()
+
+    def _establish(self, access: Access) -> None:
+        assert self._deadline is not None
+        self._deadline.cancel()
+        self.established = True
+        self._view_only = self._view_only or access is Access.VIEW_ONLY
+        log.info("%s = connected, %s", self._peer, "view only" if self._view_only else "full access")
+
+    def _begin_tls(self) -> None:
+        # What has come in the clear is with the protocol; not another byte of it is read.
+        self._transport.pause_reading()
+        self._early = []
+        self._upgrade = asyncio.create_task(self._start_tls(), name=f"tls {self._peer}")
+
+    async def _start_tls(self) -> None:
+        assert self._desktop.tls is not None
+        try:
+            transport = await asyncio.get_running_loop().start_tls(
+                self._transport,
+                self,
+                self._desktop.tls,
+                server_side=True,
+                ssl_shutdown_timeout=_GOODBYE,
+            )
+        except OSError as error:
+            self._lose(f"TLS failed: {getattr(error, 'reason', None) or str(error) or 'the client left'}")
+            return
+        if transport is None or transport.is_closing():
+            self._lose("TLS failed: the connection was closed")
+            return
+        self._transport = transport
+        _tune(transport)
+        early, self._early = self._early or (), None
+        try:
+            self._protocol.secured()
+        except ProtocolError as error:
+            self._fail(str(error))
+            return
+        self._send_pending()
+        for data in early:
+            self._receive(data)
+
+    def _lose(self, reason: str) -> None:
+        """The connection ended in its TLS handshake, of which asyncio tells nobody else."""
+        log.warning("%s ! %s", self._peer, reason)
+        self._transport.abort()
+        self.connection_lost(None)
+
+    def _set_format(self, pixel_format: PixelFormat) -> None:
+        self._format = pixel_format.effective()
+        if not pixel_format.true_colour:
+            self._answer(colour_map())
+
+    def _request(self, request: UpdateRequest) -> None:
+        region = request.region.intersection(self._desktop.screen.rect)
+        if region is None:
+            return
+        if not request.incremental:
+            self._damage.add_rect(region)
+        self._requested = region if self._requested is None else self._requested.union(region)
+
+    def _deliver(self, events: Sequence[Event]) -> None:
+        if events and self._desktop.on_events is not None:
+            self._desktop.on_events(events)
+
+    # updates
+
+    def _flush(self) -> None:
+        """Send what was asked for and has changed, unless the client still has to take the last update."""
+        if self._requested is None or not self._writable or self._resting or self._transport.is_closing():
+            return
+        rects = self._damage.take(self._requested)
+        if not rects:
+            return
+        self._requested = None
+        started = time.thread_time()
+        self._transport.write(self._update(rects))
+        self._under_way = self._transport.get_write_buffer_size()
+        cost = time.thread_time() - started
+        if cost > _CHEAP:
+            self._resting = asyncio.get_running_loop().call_later(cost * _REST, self._rested)
+
+    def _rested(self) -> None:
+        self._resting = None
+        self._flush()
+
+    def _update(self, rects: Sequence[Rect]) -> bytes:
+        """The FramebufferUpdate message of RFC 6143 section 7.6.1."""
+        parts: list[bytes | memoryview] = [b""]
+        for rect, payload in self._encode(rects):
+            parts += (_RECT.pack(*rect, self._encoding), payload)
+        parts[0] = struct.pack(">BxH", 0, len(parts) // 2)  # 1 message-type + 1 padding + 2 number-of-rects
+        return b"".join(parts)
+
+    def _encode(self, rects: Sequence[Rect]) -> Iterator[tuple[Rect, bytes | memoryview]]:
+        encoder = self._encoders.get(self._encoding)
+        if encoder is None:
+            encoder = self._encoders[self._encoding] = ENCODERS[self._encoding]()
+        for rect in rects:
+            yield from encoder.encode(self._desktop.screen, rect, self._format)
+
+    # endings
+
+    def _send_pending(self) -> None:
+        data = self._protocol.data_to_send()
+        if data:
+            self._answer(data)
+
+    def _answer(self, data: bytes) -> None:
+        """Send what is no update; a client that does not read it is dropped."""
+        if self._transport.is_closing():
+            return
+        self._transport.write(data)
+        waiting = self._transport.get_write_buffer_size() - self._under_way
+        if waiting > self._desktop.limits.outgoing:
+            self._fail(f"does not read, {waiting} bytes of answers are waiting")
+
+    def _watch(self, waiting: int) -> None:
+        """Drop the client if no less than this is waiting some time from now."""
+        loop = asyncio.get_running_loop()
+        self._stalling = loop.call_later(self._desktop.limits.stall, self._check, waiting)
+
+    def _check(self, before: int) -> None:
+        waiting = self._transport.get_write_buffer_size()
+        if waiting >= before:
+            self._fail(f"took nothing in {self._desktop.limits.stall:g} s, {waiting} bytes are waiting")
+        else:
+            self._watch(waiting)
+
+    def _deny(self, reason: str) -> None:
+        """Answer a failed authentication late; one that was not even tried at once."""
+        log.warning("%s ! %s", self._peer, reason)
+        self._transport.pause_reading()
+        if self._protocol.refused:
+            self._send_last()
+            return
+        loop = asyncio.get_running_loop()
+        delay = self._desktop.penalties.failed(self._address, loop.time())
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = loop.call_later(delay, self._send_last)
+
+    def _send_last(self) -> None:
+        self._send_pending()
+        self._close()
+
+    def _fail(self, reason: str) -> None:
+        log.warning("%s ! %s", self._peer, reason)
+        self._close()
+
+    def _close(self) -> None:
+        """Close; a client that does not read what is left does not keep us waiting."""
+        if self._transport.get_write_buffer_size():
+            self._transport.abort()
+        else:
+            self._transport.close()
+
+
+def _tune(transport: asyncio.Transport) -> None:
+    # Any byte left in our buffer stops updates until none is. TLS takes 0 for a buffer that is always full.
+    secure = transport.get_extra_info("ssl_object") is not None
+    transport.set_write_buffer_limits(high=1 if secure else 0, low=0)
+    connection = transport.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

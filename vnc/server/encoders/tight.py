@@ -1,0 +1,83 @@
+"""Tight encoding, lossless (rfbproto, "Tight Encoding"): fill, palette and copy rects over zlib streams."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from vnc.pixel_format import Codes, Packing, PixelFormat, tpixel
+from vnc.server.damage import Rect
+from vnc.server.encoders.base import EncodedRect
+from vnc.server.encoders.runs import find_runs, pack_bits
+from vnc.server.screen import Screen
+
+TIGHT = 7
+
+_MAX_WIDTH = 2048  # the protocol's
+_MAX_PIXELS = 65536  # what TigerVNC keeps to; clients size their buffers by it
+_MIN_TO_COMPRESS = 12  # the protocol's: shorter data is sent as it is
+_LEVEL = 1
+_FILL = 0x80
+_EXPLICIT_FILTER = 0x40
+_PALETTE_FILTER = b"\x01"
+_COPY_STREAM, _MONO_STREAM, _INDEX_STREAM = 0, 1, 2  # data of one kind in each
+
+
+class TightEncoder:
+    """One client's Tight streams; each is reset by nobody, so it lasts as long as the connection."""
+
+    def __init__(self) -> None:
+        self._streams = [zlib.compressobj(_LEVEL) for _ in range(3)]
+
+    def encode(self, screen: Screen, rect: Rect, pixel_format: PixelFormat) -> Iterable[EncodedRect]:
+        """Yield the encoded parts `rect` has to be cut into."""
+        packing = tpixel(pixel_format)
+        codes = screen.codes(rect, packing.format)
+        for x, y, width, height in _parts(rect):
+            part = np.ascontiguousarray(codes[y : y + height, x : x + width])
+            yield EncodedRect(Rect(rect.x + x, rect.y + y, width, height), self._encode(part, packing))
+
+    def _encode(self, codes: Codes, packing: Packing) -> bytes:
+        runs = find_runs(codes)
+        if runs.codes.size == 1:
+            return bytes([_FILL]) + packing.pack(runs.codes)
+        palette = runs.palette(256)
+        if palette is None or not _pays(palette.size, codes.size, packing.size):
+            return bytes([_COPY_STREAM << 4]) + self._compress(_COPY_STREAM, packing.pack(codes))
+        indices = np.repeat(runs.indices(palette), runs.lengths).reshape(codes.shape)
+        stream = _MONO_STREAM if palette.size == 2 else _INDEX_STREAM
+        data = pack_bits(indices, 1) if palette.size == 2 else indices.tobytes()
+        control = bytes([stream << 4 | _EXPLICIT_FILTER]) + _PALETTE_FILTER + bytes([palette.size - 1])
+        return control + packing.pack(palette) + self._compress(stream, data)
+
+    def _compress(self, stream: int, data: bytes) -> bytes:
+        if len(data) < _MIN_TO_COMPRESS:
+            return data
+        compressor = self._streams[stream]
+        packed = compressor.compress(data) + compressor.flush(zlib.Z_SYNC_FLUSH)
+        return _compact_length(len(packed)) + packed
+
+
+def _pays(colours: int, pixels: int, pixel_bytes: int) -> bool:
+    """Whether a palette and its indices are shorter than the pixels; two colours are a bit each."""
+    return colours == 2 or colours * pixel_bytes + pixels < pixels * pixel_bytes
+
+
+def _compact_length(length: int) -> bytes:
+    """Seven bits a byte, lowest first, the top bit saying that more follow; the third byte has eight."""
+    if length < 1 << 7:
+        return bytes([length])
+    if length < 1 << 14:
+        return bytes([length & 0x7F | 0x80, length >> 7])
+    return bytes([length & 0x7F | 0x80, length >> 7 & 0x7F | 0x80, length >> 14])
+
+
+def _parts(rect: Rect) -> Iterator[Rect]:
+    """Cut `rect` into parts small enough for the protocol, in coordinates of its own."""
+    for x in range(0, rect.width, _MAX_WIDTH):
+        width = min(_MAX_WIDTH, rect.width - x)
+        step = max(1, _MAX_PIXELS // width)
+        for y in range(0, rect.height, step):
+            yield Rect(x, y, width, min(step, rect.height - y))

@@ -1,0 +1,115 @@
+"""A gate before a VNC server: what a client, let in by other means, may say is passed on and the rest is not."""
+
+from __future__ import annotations
+
+from vnc.errors import LimitExceeded, ProtocolError
+from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_encodings
+
+MAX_CUT_TEXT = 1 << 20
+"""Bytes of clipboard that are read and dropped; more ends the session."""
+MAX_FENCE = 64
+"""Bytes of a fence's payload, the protocol's own limit."""
+
+_ONE_TYPE_NONE = b"\x01\x01"
+_OK = bytes(4)
+
+_LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
+"""Of the messages of one length: pixel format, update request, key, pointer, continuous updates, xvp."""
+_TRUE_COLOUR = 7  # the offset of the flag in SetPixelFormat: 1 type + 3 padding + 3
+_FENCE_REQUEST = 0x80
+_WATCHING = frozenset({0, 2, 3, 150, 248})
+_ACTING = _WATCHING | {4, 5, 255}
+# Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6). Neither may ask for
+# what the server answers at once, a colour map or a fence: the answers to a client that does not read would pile up.
+
+
+class Gate(Conversation):
+    """One client: `receive` its bytes, hand on what that returns, and send the client its `data_to_send`.
+
+    The client is asked for no password. After `opened`, the server's own ServerInit has to be sent to it.
+    """
+
+    def __init__(self, *, acting: bool) -> None:
+        """Greet the client.
+
+        Args:
+            acting: whether its keys and pointer get through; otherwise it can only watch.
+        """
+        self.opened = False
+        """Whether the client is through its handshake, ClientInit included."""
+        self._passed = _ACTING if acting else _WATCHING
+        self._forward: list[bytes] = []
+        super().__init__()
+
+    def receive(self, data: bytes) -> bytes:
+        """Return what the server may have of it.
+
+        Raises:
+            ProtocolError: the client broke RFB; nothing it sends gets through any more.
+        """
+        try:
+            self._feed(data)
+            return b"".join(self._forward)
+        finally:
+            self._forward.clear()
+
+    def _parse(self) -> Parser:
+        yield from self._handshake()
+        while True:
+            head = yield 1
+            length = _LENGTHS.get(head[0])
+            if length is None:
+                yield from self._variable(head)
+            else:
+                message = head + (yield length - 1)
+                if message[0] == 0 and not message[_TRUE_COLOUR]:
+                    raise ProtocolError("the client wants a colour map")
+                self._pass(message)
+
+    def _handshake(self) -> Parser:
+        """RFC 6143 section 7.1 to 7.3.1, without authentication."""
+        version = yield len(VERSION)
+        if version != VERSION:
+            raise ProtocolError(f"the client speaks {version!r}, not {VERSION!r}")
+        self._out.append(_ONE_TYPE_NONE)
+        (chosen,) = yield 1
+        if chosen != 1:
+            raise ProtocolError(f"client chose security type {chosen}, offered was 1")
+        self._out.append(_OK)
+        yield 1  # ClientInit's shared flag: whoever connects to the server on the client's behalf shares
+        self.opened = True
+
+    def _pass(self, message: bytes) -> None:
+        if message[0] in self._passed:
+            self._forward.append(message)
+
+    def _variable(self, head: bytes) -> Parser:
+        match head[0]:
+            case 2:
+                self._pass(head + (yield from read_encodings()))
+            case 6:
+                yield from self._cut_text()
+            case 248:
+                start = head + (yield 8)  # 3 padding + 4 flags + 1 length
+                if start[8] > MAX_FENCE:
+                    raise LimitExceeded(f"fence of {start[8]} bytes, the limit is {MAX_FENCE}")
+                fence = start + (yield start[8])
+                if not start[4] & _FENCE_REQUEST:
+                    self._pass(fence)
+            case 251:
+                start = yield 7  # 1 padding + 2 width + 2 height + 1 number-of-screens + 1 padding
+                yield from drop(16 * start[5])
+            case 255:
+                start = head + (yield 1)
+                if start[1] != 0:
+                    raise ProtocolError(f"unknown qemu client message {start[1]}")
+                self._pass(start + (yield 10))  # 2 down-flag + 4 keysym + 4 keycode
+            case _:
+                raise ProtocolError(f"unknown client message type {head[0]}")
+
+    def _cut_text(self) -> Parser:
+        start = yield 7  # 3 padding + 4 length, negative for the extended clipboard
+        length = abs(int.from_bytes(start[3:], "big", signed=True))
+        if length > MAX_CUT_TEXT:
+            raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
+        yield from drop(length)

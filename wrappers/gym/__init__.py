@@ -1,0 +1,1 @@
+"""Wrappers around `universe_client.GymVectorEnv`, Gymnasium's vector face."""

@@ -1,0 +1,36 @@
+"""Rewards of one size, whatever the game counts in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import VectorEnv
+
+from universe_client.errors import ConfigError
+from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult
+
+
+class RewardClip(GymWrapper):
+    """Clips every step's reward; what it was before is `infos["raw_reward"]`.
+
+    Example:
+        env = RewardClip(gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4))
+        env.reset()
+        observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
+        assert abs(rewards).max() <= 1
+        score = infos["raw_reward"]
+    """
+
+    def __init__(self, env: VectorEnv[Any, Any, Any], low: float = -1.0, high: float = 1.0) -> None:
+        """Wrap `env`; rewards are brought into `low`..`high`."""
+        if not low <= high:
+            raise ConfigError(f"low={low!r} is above high={high!r}")
+        super().__init__(env)
+        self._low, self._high = low, high
+
+    def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
+        """Clip the rewards."""
+        observations, rewards, terminations, truncations, infos = result
+        infos["raw_reward"], infos["_raw_reward"] = rewards, np.ones(len(rows), np.bool_)
+        return observations, np.clip(rewards, self._low, self._high), terminations, truncations, infos

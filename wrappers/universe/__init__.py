@@ -1,0 +1,1 @@
+"""Wrappers around `universe_client.VectorEnv`, Universe's face."""

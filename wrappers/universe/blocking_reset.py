@@ -1,0 +1,197 @@
+"""Synchronous resets: observations are never None."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from universe_client.core.info import SCHEMA
+from universe_client.errors import ConfigError, ResetTimeout
+from universe_client.vector_env import VectorEnv
+from wrappers.universe.wrapper import Wrapper
+
+_NOW = (
+    "env_status.env_id",
+    "env_status.env_state",
+    "env_status.episode_id",
+    "env_status.reason",
+    "mask.masked.observation",
+    "stats.gauges.diagnostics.lag.observation",
+)
+"""What the info tells of the observation, which on a done step is the next episode's."""
+_END = (
+    "terminated",
+    "truncated",
+    "end_reason",
+    "env_status.complete.episode_id",
+    "env_status.complete.env_state",
+    "env_status.skipped_episodes",
+)
+
+
+class BlockingReset(Wrapper):
+    """Waits for the remotes that are resetting, in `reset` as in `step`, and merges what comes meanwhile.
+
+    While one remote is waited for, the others live on. Each is looked at again at the end of the wait, so that its
+    frame is the newest and its rewards are all there; if its episode ended meanwhile, that is waited for too. A remote
+    that has reported `done` is left alone until the next step: no step mixes the rewards of two episodes. What comes
+    with the first observation of a `reset` is added to the next step. Nothing is lost when the wait times out: the
+    next `step` or `recv` goes on with it.
+
+    Example:
+        env = BlockingReset(universe_client.make("builtin.NeonDrive-v0", remotes=4), timeout=60)
+        observation_n = env.reset()
+        while True:
+            action_n = [agent(observation) for observation in observation_n]
+            observation_n, reward_n, done_n, info = env.step(action_n)
+    """
+
+    instead: ClassVar[str] = "reset_mode='block', the default"
+    takes_lists: ClassVar[bool | None] = True
+
+    def __init__(self, env: VectorEnv | Wrapper, timeout: float = 120.0) -> None:
+        """Wrap `env`; `timeout` is in seconds, for all remotes of one call together."""
+        super().__init__(env)
+        if timeout <= 0:
+            raise ConfigError(f"timeout={timeout!r} is not a positive number of seconds")
+        self.timeout = timeout
+        self._slots: list[_Merged] = [_Merged() for _ in range(env.n)]
+
+    def reset(self, **options: Any) -> list[Any]:
+        """Reset and return observations, none of them None.
+
+        Raises:
+            ResetTimeout: it took longer than `timeout`; the message names the remotes.
+            RemoteError: a remote cannot come back.
+        """
+        self.env.reset(**options)
+        mask = options.get("mask")
+        for index in range(self.n):
+            if mask is None or mask[index]:
+                self._slots[index] = _Merged()
+        self._wait()
+        for slot in self._slots:
+            slot.forget_end()
+        return [slot.observation for slot in self._slots]
+
+    def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
+        """Return the step's results when no observation is None.
+
+        Raises:
+            ResetTimeout, RemoteError: as `reset`.
+        """
+        if mask is not None and not all(mask):
+            raise ConfigError("BlockingReset waits for all remotes: put it outside of what receives by mask")
+        self._look([not slot.done for slot in self._slots])
+        self._wait()
+        results = (
+            [slot.observation for slot in self._slots],
+            [slot.reward for slot in self._slots],
+            [slot.done for slot in self._slots],
+            {"n": [slot.info for slot in self._slots]},
+        )
+        for slot in self._slots:
+            slot.clear()
+        return results
+
+    def _look(self, mask: Sequence[bool]) -> None:
+        observation_n, reward_n, done_n, info = self.env.recv(mask)
+        for index, slot in enumerate(self._slots):
+            if mask[index]:
+                slot.merge(observation_n[index], reward_n[index], done_n[index], info["n"][index])
+
+    def _wait(self) -> None:
+        """Wait for those without an observation, freshen the others once, wait for those that ended meanwhile."""
+        deadline = time.monotonic() + self.timeout
+        if not self._wait_for_observations(deadline):
+            return
+        self._look([not (slot.done or slot.waited) for slot in self._slots])
+        self._wait_for_observations(deadline)
+
+    def _wait_for_observations(self, deadline: float) -> bool:
+        """Return whether there was anything to wait for."""
+        waited = False
+        while any(missing := [slot.observation is None for slot in self._slots]):
+            self._check(missing, deadline)
+            self.unwrapped.wait(deadline - time.monotonic())
+            self._look(missing)
+            for slot, was_missing in zip(self._slots, missing, strict=True):
+                slot.waited |= was_missing
+            waited = True
+        return waited
+
+    def _check(self, missing: Sequence[bool], deadline: float) -> None:
+        remotes = [remote for remote, lacks in zip(self.unwrapped.remotes, missing, strict=True) if lacks]
+        for remote in remotes:
+            if remote.error is not None and remote.error.permanent:
+                raise remote.error
+        if time.monotonic() >= deadline:
+            names = ", ".join(f"{remote.link.label} {remote.link.state}" for remote in remotes)
+            raise ResetTimeout(
+                f"no observation within {self.timeout:g} s", remote=f"[{names}]", stage="reset"
+            )
+
+
+class _Merged:
+    """What one remote has given since the last step, the next episode's rewards kept apart."""
+
+    def __init__(self) -> None:
+        self.next_reward = 0.0
+        self.next_info: dict[str, Any] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        self.observation: Any = None
+        self.reward: float | None = self.next_reward
+        self.next_reward = 0.0
+        self.done: bool | None = False
+        self.waited = False
+        self.info: dict[str, Any] = self.next_info
+        self.next_info = {}
+
+    def forget_end(self) -> None:
+        """Of an episode that the agent saw nothing of, the reward stays and the end is no news."""
+        if self.reward is not None:
+            self.reward += self.next_reward
+        self.next_reward = 0.0
+        self.info = _merge_info(self.info, self.next_info) | {key: SCHEMA[key][0] for key in _END}
+        self.next_info = {}
+        self.done, self.waited = False, False
+
+    def merge(self, observation: Any, reward: float | None, done: bool | None, info: dict[str, Any]) -> None:
+        self.observation = observation
+        if self.done:
+            self._merge_next(reward or 0.0, bool(done), info)
+            return
+        self.reward = None if reward is None else (self.reward or 0.0) + reward
+        self.done = done
+        self.info = _merge_info(self.info, info)
+
+    def _merge_next(self, reward: float, done: bool, info: dict[str, Any]) -> None:
+        """Take what came of the episode after the one whose end is told; if that ended too, it was skipped."""
+        self.next_reward += reward
+        self.next_info = _merge_info(self.next_info, info | {"error": None})
+        if done:
+            self.next_info = {}
+            assert self.reward is not None
+            self.reward, self.next_reward = self.reward + self.next_reward, 0.0
+            self.info["env_status.skipped_episodes"] += 1 + info["env_status.skipped_episodes"]
+        self.info |= {key: info[key] for key in _NOW}
+        self.info["error"] = info["error"] or self.info["error"]
+
+
+def _merge_info(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    """Counts add up, a flag once true and an end once told stay, anything else is the later one's if it is known."""
+    merged = earlier | later
+    for key, value in earlier.items():
+        new = later.get(key)
+        if key in _NOW:
+            continue
+        if new is None:
+            merged[key] = value
+        elif isinstance(value, bool) or key.startswith(("end_reason", "env_status.complete.")):
+            merged[key] = value or new
+        elif key.startswith(("stats.reward.", "stats.vnc.", "mask.", "env_status.skipped")):
+            merged[key] = value + new
+    return merged

@@ -1,0 +1,148 @@
+"""Several vectors of remotes as one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, ClassVar
+
+from universe_client.core.remote import Remote
+from universe_client.errors import ConfigError
+from universe_client.spaces.events import EventSpace
+from universe_client.vector_env import VectorEnv
+from wrappers.universe.wrapper import Wrapper
+
+
+class Joint(Wrapper):
+    """The remotes of all `envs` in one vector, in order: other games, other providers, other options side by side.
+
+    What waits (`BlockingReset`, `Throttle`) goes around it, not into it. Actions are checked vector by vector: when one
+    is refused, those of the vectors before it have been sent.
+
+    Attributes:
+        envs: the vectors.
+
+    Example:
+        drive = universe_client.make("builtin.NeonDrive-v0", remotes=2)
+        cart = universe_client.make("gym-core.CartPole-v1", remotes=2)
+        env = Joint([drive, cart])
+        observation_n = env.reset()
+        observation_n, reward_n, done_n, info = env.step([[]] * 4)
+    """
+
+    instead: ClassVar[str] = "one environment per vector"
+    takes_lists: ClassVar[bool | None] = True
+
+    def __init__(self, envs: Sequence[VectorEnv | Wrapper]) -> None:
+        """Join `envs`.
+
+        Raises:
+            ConfigError: there are none, or one of them is not Universe's face.
+        """
+        if not envs:
+            raise ConfigError("Joint([]) has no environments")
+        for env in envs:
+            self._check_face(env)
+        self.envs = list(envs)
+        ends = list(accumulate(env.n for env in self.envs))
+        self._parts = [slice(end - env.n, end) for env, end in zip(self.envs, ends, strict=True)]
+        self._n = ends[-1]
+        self._changed = threading.Event()
+        self.follow(self._changed)
+
+    @property
+    def n(self) -> int:
+        """How many remotes there are."""
+        return self._n
+
+    @property
+    def gives_lists(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def unwrapped(self) -> Joint:  # type: ignore[override]  # it has what wrappers ask of a VectorEnv
+        """This vector itself."""
+        return self
+
+    @property
+    def remotes(self) -> list[Remote]:
+        """All remotes."""
+        return [remote for env in self.envs for remote in env.unwrapped.remotes]
+
+    @property
+    def action_space(self) -> EventSpace:
+        """The events for a remote of the first vector."""
+        return self.envs[0].unwrapped.action_space
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        mask: Sequence[bool] | None = None,
+        **options: Any,
+    ) -> list[Any]:
+        """See `VectorEnv.reset`; a number as `seed` counts through all remotes."""
+        seeds = range(seed, seed + self.n) if isinstance(seed, int) else seed
+        each = {"seed": seeds, "mask": mask, **options}
+        for name, values in each.items():
+            self._check_length(name, values)
+        observation_n: list[Any] = []
+        for env, part in zip(self.envs, self._parts, strict=True):
+            its = {name: values[part] for name, values in each.items() if values is not None}
+            untouched = not any(its.get("mask", [True]))
+            observation_n += [None] * env.n if untouched else env.reset(**its)
+        return observation_n
+
+    def send(self, action_n: Sequence[Any]) -> None:
+        """See `VectorEnv.send`."""
+        self._check_length("action_n", action_n)
+        for env, part in zip(self.envs, self._parts, strict=True):
+            env.send(action_n[part])
+
+    def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
+        """See `VectorEnv.recv`."""
+        self._check_length("mask", mask)
+        self._changed.clear()
+        observation_n: list[Any] = []
+        reward_n: list[Any] = []
+        done_n: list[Any] = []
+        joint: dict[str, Any] = {}
+        info_n: list[Any] = []
+        for env, part in zip(self.envs, self._parts, strict=True):
+            observations, rewards, dones, info = env.recv(None if mask is None else mask[part])
+            observation_n, reward_n, done_n = observation_n + observations, reward_n + rewards, done_n + dones
+            info_n += info["n"]
+            joint |= info
+        return observation_n, reward_n, done_n, joint | {"n": info_n}
+
+    def _check_length(self, name: str, values: Sequence[Any] | None) -> None:
+        if values is not None and len(values) != self.n:
+            raise ConfigError(f"{name} has {len(values)} entries for {self.n} remotes")
+
+    def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
+        """See `VectorEnv.wait`."""
+        changed = self._changed.wait(timeout)
+        if forget:
+            self._changed.clear()
+        return changed
+
+    def follow(self, event: threading.Event) -> None:
+        """See `VectorEnv.follow`."""
+        for env in self.envs:
+            env.unwrapped.follow(event)
+
+    def truncate(self, index: int, reason: str) -> None:
+        """See `VectorEnv.truncate`."""
+        for env, part in zip(self.envs, self._parts, strict=True):
+            if part.start <= index < part.stop:
+                env.unwrapped.truncate(index - part.start, reason)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for env in self.envs:
+            env.close()
+
+    def __repr__(self) -> str:
+        return f"<Joint {self.envs!r}>"

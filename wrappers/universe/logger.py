@@ -1,0 +1,140 @@
+"""Numbers to watch an agent by."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from universe_client.vector_env import VectorEnv
+from wrappers.universe.wrapper import Wrapper
+
+logger = logging.getLogger(__name__)
+
+_LAG = "stats.gauges.diagnostics.lag."
+_TIMES = {
+    "reaction_time": "reaction_time",
+    "observation_lag": _LAG + "observation",
+    "action_lag": _LAG + "action",
+    "reward_lag": _LAG + "reward",
+    "rewarder_message_lag": _LAG + "rewarder_message",
+}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one remote gave in a stretch of time. Times are in seconds."""
+
+    frames: int = 0
+    bytes: int = 0
+    rewards: int = 0
+    reward: float = 0.0
+    episodes: int = 0
+    running: float = 0.0
+    """Seconds with an observation: what rates of frames are over."""
+    sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_TIMES, 0.0))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_TIMES, 0))
+
+    @property
+    def frames_per_second(self) -> float:
+        """Framebuffer updates per second of running time."""
+        return self.frames / self.running if self.running else 0.0
+
+    def mean(self, name: str) -> float | None:
+        """The mean of `reaction_time`, `observation_lag`, ...; None if it was never known."""
+        return mean([self], name)
+
+    def add(self, reward: float | None, info: dict[str, Any], running: float) -> None:
+        """Count one slot of one step, the last `running` seconds of which it had an observation."""
+        if running:
+            self.frames += info["stats.vnc.updates.n"]
+            self.bytes += info["stats.vnc.updates.bytes"]
+            self.running += running
+        self.rewards += info["stats.reward.count"]
+        self.reward += reward or 0.0
+        self.episodes += (info["terminated"] or info["truncated"]) + info["env_status.skipped_episodes"]
+        for name, key in _TIMES.items():
+            if (value := info[key]) is not None:
+                self.sums[name] += value
+                self.counts[name] += 1
+
+
+class Logger(Wrapper):
+    """Tallies every remote, and logs a line every few seconds: frames and rewards per second, times and lags.
+
+    `tallies[i]` is the whole run of remote `i`; the logged lines are of the seconds since the line before.
+
+    Example:
+        env = Logger(universe_client.make("builtin.NeonDrive-v0", remotes=4), every=5.0)
+        env.reset()
+        for _ in range(600):
+            env.step([[]] * 4)
+        print(env.tallies[0].frames_per_second)
+    """
+
+    instead: ClassVar[str] = "wrappers.EpisodeStatistics"
+    takes_lists: ClassVar[bool | None] = True
+
+    def __init__(self, env: VectorEnv | Wrapper, every: float = 5.0) -> None:
+        """Wrap `env`; `every` is the time between two lines in seconds."""
+        super().__init__(env)
+        self.every = every
+        self.tallies = [Tally() for _ in range(env.n)]
+        self.steps = 0
+        self._recent = [Tally() for _ in range(env.n)]
+        self._observed = [False] * env.n
+        now = time.monotonic()
+        self._step_times = [now] * env.n
+        self._line_time = now
+        self._line_steps = 0
+
+    def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
+        """Receive, and tally what came."""
+        result = self.env.recv(mask)
+        observation_n, reward_n, _, info = result
+        now = time.monotonic()
+        self.steps += 1
+        for index in range(self.n):
+            if mask is None or mask[index]:
+                self._tally(index, observation_n[index], reward_n[index], info["n"][index], now)
+        if now - self._line_time >= self.every:
+            self._log(now)
+        return result
+
+    def _tally(
+        self, index: int, observation: Any, reward: float | None, info: dict[str, Any], now: float
+    ) -> None:
+        elapsed, self._step_times[index] = now - self._step_times[index], now
+        running = elapsed if self._observed[index] else 0.0
+        self._observed[index] = observation is not None
+        for tally in (self.tallies[index], self._recent[index]):
+            tally.add(reward, info, running)
+
+    def _log(self, now: float) -> None:
+        elapsed = now - self._line_time
+        logger.info("%s", _line(self._recent, self.steps - self._line_steps, elapsed))
+        self._recent = [Tally() for _ in range(self.n)]
+        self._line_time, self._line_steps = now, self.steps
+
+
+def _line(tallies: Sequence[Tally], steps: int, elapsed: float) -> str:
+    frames = " ".join(f"{tally.frames / elapsed:.0f}" for tally in tallies)
+    rewards = sum(tally.rewards for tally in tallies) / elapsed
+    total = sum(tally.reward for tally in tallies)
+    kilobytes = sum(tally.bytes for tally in tallies) / elapsed / 1000
+    return (
+        f"{steps / elapsed:.1f} steps/s, frames/s [{frames}], {kilobytes:.0f} kB/s, {rewards:.1f} rewards/s, "
+        f"reward {total:+g}, " + ", ".join(f"{name} {_milliseconds(mean(tallies, name))}" for name in _TIMES)
+    )
+
+
+def mean(tallies: Sequence[Tally], name: str) -> float | None:
+    """The mean over all of `tallies` of `reaction_time`, `observation_lag`, ...; None if it was never known."""
+    count = sum(tally.counts[name] for tally in tallies)
+    return sum(tally.sums[name] for tally in tallies) / count if count else None
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "unknown" if seconds is None else f"{1000 * seconds:.1f} ms"
