@@ -61,6 +61,8 @@ class Measure:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, float) and abs(value) < 1000:
         return f"{value:.3g}"
     return f"{value:,}" if isinstance(value, int | float) else str(value)

@@ -107,15 +107,20 @@ fn images() {
     }
 }
 
+fn replay(name: &str, target: impl Fn(&[u8])) {
+    let inputs = corpus(name);
+    assert!(!inputs.is_empty(), "{name} has no corpus");
+    for data in &inputs {
+        target(data);
+    }
+}
+
 #[test]
 fn the_corpus() {
-    let targets: [(&str, fn(&[u8])); 4] =
-        [("connection", connection), ("decoder", decoder), ("handshake", handshake), ("jpeg", image)];
-    for (name, target) in targets {
-        let inputs = corpus(name);
-        assert!(!inputs.is_empty(), "{name} has no corpus");
-        inputs.iter().for_each(|data| target(data));
-    }
+    replay("connection", connection);
+    replay("decoder", decoder);
+    replay("handshake", handshake);
+    replay("jpeg", image);
 }
 
 #[test]
