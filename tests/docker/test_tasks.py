@@ -11,7 +11,7 @@ import pytest
 
 from rewarder.runtimes.desktop.tasks.task import COLOURS
 from tests.support.agent import running, until
-from tests.support.containers import shell
+from tests.support.containers import PLAYER, shell
 from tests.support.tasks import button, instruction, middle, result
 from universe_client import click, drag, type_text
 from wrappers import Throttle
@@ -102,7 +102,7 @@ def test_chromium_keeps_its_sandbox(running_env, containers):
         for p in /proc/[0-9]*; do
             grep -qz -- [-]-type=renderer $p/cmdline && readlink $p/ns/user $p/ns/net
         done
-        readlink /proc/1/ns/user /proc/1/ns/net
+        readlink /proc/self/ns/user /proc/self/ns/net
     """
-    *renderers, user, net = shell(container, script)[1].split()
+    *renderers, user, net = shell(container, script, PLAYER)[1].split()
     assert renderers and not {user, net} & set(renderers)

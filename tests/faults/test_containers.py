@@ -67,10 +67,12 @@ def until_told(env):
 def replaced(env, containers, victim):
     """Wait until another container runs in its place; return how long that took."""
     began = time.monotonic()
-    until(env, lambda step: step.observation is None, REPLACED)
-    until(env, running, REPLACED)
-    now = containers(env)
-    assert len(now) == 1 and now[0].id != victim.id
+
+    def by_another(step):
+        now = containers(env) if running(step) else []
+        return len(now) == 1 and now[0].id != victim.id
+
+    until(env, by_another, REPLACED)
     return time.monotonic() - began
 
 

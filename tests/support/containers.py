@@ -128,7 +128,7 @@ def containers(daemon):
 
     def containers(env):
         label = f"{SESSION}={env.provider.session}"
-        found = daemon.containers.list(all=True, filters={"label": label})
+        found = daemon.containers.list(all=True, filters={"label": label}, ignore_removed=True)
         return sorted(found, key=lambda container: container.name)
 
     return containers
