@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from universe_client.remotes.docker import DockerProvider
 
 from tests.support.agent import failed, until
+from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker
 
