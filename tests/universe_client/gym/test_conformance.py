@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pygame
 import pytest
@@ -170,3 +171,14 @@ def test_a_human_can_look_on(envs, monkeypatch):
     shown.step(envs.action_space.sample())
     assert shown.render_mode == "human"
     pygame.quit()
+
+
+def test_get_attr_gives_the_spec_of_one_environment_for_each_row_as_a_stock_vector_does():
+    """Learners read the id, and make one more environment of it to evaluate in."""
+    envs = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=2, step_rate=30)
+    specs = envs.get_attr("spec")
+    envs.close()
+    assert [spec.id for spec in specs] == ["universe/NeonDrive-v0"] * 2
+    with gymnasium.make(specs[0]) as single:
+        assert single.spec.kwargs["step_rate"] == 30
+        assert single.observation_space == envs.single_observation_space
