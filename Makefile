@@ -6,7 +6,7 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos fuzz audit lint lint-rust bench learn system clean
+.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos fuzz audit docs lint lint-rust bench learn system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -52,6 +52,11 @@ lint: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in build/site. A warning, such as a link that leads nowhere, is an error.
+docs: .venv/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
+	@echo "open build/site/index.html"
 
 # The Rust core. It needs cargo, and a C compiler to link. The second run is under loom, which tries the orders in which
 # threads can see each other's writes.
@@ -100,6 +105,10 @@ learn: .venv/.learn
 
 .venv/.fuzz: pyproject.toml .venv/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	touch $@
+
+.venv/.docs: pyproject.toml .venv/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 .venv/.learn: pyproject.toml | .venv/bin/pip3

@@ -1,22 +1,24 @@
 """What can go wrong, and whose doing it is.
 
-UniverseError
-├── ConfigError        the caller's mistake: raised where it is made, before anything is sent
-│   └── ArgumentTypeError  ... an argument that there is not, or of the wrong type
-├── LocalStateError    the caller's order of calls: step before reset, anything after close
-└── RemoteError        one remote's failure: reported in that slot's info["error"], never raised from step()
-    ├── ProviderError      the remote could not be started
-    ├── ConnectError       it could not be reached
-    ├── AuthError          it refused our password, or offered less than our policy asks; not tried again
-    ├── ProtocolError      it broke RFB or the rewarder protocol
-    │   └── LimitExceeded      it announced more than our limits
-    ├── PeerLost           its connection ended
-    ├── ResetRejected      it answered the reset with an error (an unknown env_id, say); not tried again
-    ├── ResetTimeout       its reset was not over in time
-    ├── Unsupported        it cannot do what was asked for (freeze for lock-step, say); not tried again
-    ├── StepRejected       it answered a step in lock-step with an error
-    ├── StepTimeout        ... or not in time
-    └── CallFailed         a call of its environment came to nothing; raised from that call
+::
+
+    UniverseError
+    ├── ConfigError        the caller's mistake: raised where it is made, before anything is sent
+    │   └── ArgumentTypeError  ... an argument that there is not, or of the wrong type
+    ├── LocalStateError    the caller's order of calls: step before reset, anything after close
+    └── RemoteError        one remote's failure: reported in that slot's info["error"], never raised from step()
+        ├── ProviderError      the remote could not be started
+        ├── ConnectError       it could not be reached
+        ├── AuthError          it refused our password, or offered less than our policy asks; not tried again
+        ├── ProtocolError      it broke RFB or the rewarder protocol
+        │   └── LimitExceeded      it announced more than our limits
+        ├── PeerLost           its connection ended
+        ├── ResetRejected      it answered the reset with an error (an unknown env_id, say); not tried again
+        ├── ResetTimeout       its reset was not over in time
+        ├── Unsupported        it cannot do what was asked for (freeze for lock-step, say); not tried again
+        ├── StepRejected       it answered a step in lock-step with an error
+        ├── StepTimeout        ... or not in time
+        └── CallFailed         a call of its environment came to nothing; raised from that call
 """
 
 from __future__ import annotations
