@@ -190,7 +190,7 @@ def test_it_dies_with_its_parent_even_after_kill_9(stdin):
         json.loads(parent.stdout.readline())
         parent.kill()
         parent.wait()
-        ended, _, _ = select.select([handle], [], [], 1.0)
+        ended, _, _ = select.select([handle], [], [], 60)
     os.close(handle)
     assert ended
 

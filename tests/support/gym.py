@@ -67,6 +67,18 @@ def new_value(row: int, value: int) -> Callable[[Any], bool]:
     return lambda result: values(result[0])[row] == value
 
 
+def has_shown(env: Any, row: int, value: int) -> bool:
+    """Whether the newest frame has this value, and the agent may take it at once.
+
+    `Remote.fresh` says less: the answer to a probe is a frame, too, of the pixels that were there before.
+    """
+    link = env.unwrapped.core.remotes[row].link
+    session = link.session
+    newest = np.zeros(session.shape, np.uint8)
+    session.take(newest)
+    return bool((newest == value).all() and link._witness._heard >= session.frame_time)
+
+
 @pytest.fixture
 def three(scripted: Callable[..., Any]) -> list[Any]:
     """Three scripted remotes."""

@@ -22,6 +22,7 @@ from stable_baselines3.common.vec_env import (
 )
 
 from tests.support.adapters import idle
+from tests.support.agent import wait_until
 from tests.support.gym import QUICKLY
 from tests.support.remote import HEIGHT, WIDTH
 from tests.support.served import Counting
@@ -272,17 +273,23 @@ def test_o9_a_remote_that_lists_no_get_state_info_says_so(three, open_sb3):
 
 
 def test_a_learner_steps_in_lock_step(serve_runtime, open_sb3):
-    env = open_sb3(*(serve_runtime(Counting(last=3)) for _ in range(2)), mode="lockstep")
+    older = Counting(last=3)
+    addresses = [serve_runtime(older)]
+    wait_until(lambda: older.episodes > 3)  # in real time, until the learner comes
+    addresses.append(serve_runtime(Counting(last=3)))
+    env = open_sb3(*addresses, mode="lockstep")
     first = env.reset()
-    rewards, ends, seen = [], [], [first[:, 0, 0, :2].tolist()]
+    rewards, seen, ends = [], [[shown] for shown in first[:, 0, 0, :2].tolist()], [[], []]
     for _ in range(6):
         observations, reward, _, infos = env.step(idle(env))
-        seen.append(observations[:, 0, 0, :2].tolist())
         rewards.append(reward.tolist())
-        ends += [info["terminal_observation"][0, 0, :2].tolist() for info in infos if "episode" in info]
+        for row, info in enumerate(infos):
+            seen[row].append(observations[row, 0, 0, :2].tolist())
+            if "episode" in info:
+                ends[row].append(info["terminal_observation"][0, 0, :2].tolist())
     assert rewards == [[1, 1], [2, 2], [3, 3]] * 2
-    episode = [red_green[0][1] for red_green in seen]
-    assert [ticks for (ticks, _), _ in seen] == [0, 1, 2, 0, 1, 2, 0]
-    assert ends == [[3, episode[0]]] * 2 + [[3, episode[3]]] * 2, (
-        "every tick is a transition, none comes twice"
-    )
+    for row in range(2):
+        episode = seen[row][0][1]  # each remote has its own count
+        ticks = [[tick, episode + number] for number in range(3) for tick in range(4)]
+        assert ends[row] == [ticks.pop(3), ticks.pop(6)]
+        assert seen[row] == ticks[:7], "every tick is a transition, none comes twice"

@@ -14,7 +14,7 @@ from gymnasium.wrappers.vector import (
 )
 
 from tests.support.agent import wait_until
-from tests.support.gym import any_done, new_value, noop, open_gym, step_until, three, values
+from tests.support.gym import any_done, has_shown, new_value, noop, open_gym, step_until, three, values
 from tests.support.remote import by_hand, press_game
 from tests.support.timing import best_of
 from universe_client import ConfigError, LocalStateError
@@ -52,7 +52,7 @@ def test_reset_waits_for_every_first_frame(scripted, open_gym):
     request = slow.next_reset()
     wait_until(lambda: not env._rows.awaiting[0])
     fast.paint(60)
-    wait_until(lambda: env.core.remotes[0].fresh)
+    wait_until(lambda: has_shown(env, 0, 60))
     assert not results
     slow.next_episode()
     slow.reply(request)
@@ -178,7 +178,7 @@ def test_block_mode_waits_for_the_row_that_resets_and_the_others_are_up_to_date(
     thread.start()
     three[1].reward(1.0)
     three[2].paint(90)
-    wait_until(lambda: env.core.remotes[2].fresh)
+    wait_until(lambda: has_shown(env, 2, 90))
     assert not results
     three[0].next_episode()
     thread.join(10)

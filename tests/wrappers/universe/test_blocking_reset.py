@@ -211,12 +211,13 @@ def test_the_others_live_on_while_one_resets(scripted, open_env):
 
 def test_a_timeout_names_the_remotes_and_loses_nothing(scripted, open_env):
     one, slow = scripted(), scripted()
-    env = BlockingReset(open_env(one, slow), timeout=0.3)
+    env = BlockingReset(open_env(one, slow), timeout=60)
     env.reset()
     slow.finish(4.0)
     one.reward(1.0)
     wait_until(lambda: env.unwrapped.remotes[1].link.playing is None)
     wait_until(lambda: env.unwrapped.remotes[0].link.buffer._current.count == 1)
+    env.timeout = 0.3
     with pytest.raises(
         ResetTimeout, match=r"remote \[1 \(127\.0\.0\.1:\d+\+\d+\) resetting\].*within 0\.3 s"
     ):
@@ -282,13 +283,14 @@ def test_a_reset_of_some_returns_observations_of_all(scripted, open_env):
 
 def test_what_was_left_of_an_episode_is_gone_after_reset(scripted, open_env):
     remote = scripted()
-    env = BlockingReset(open_env(remote), timeout=0.2)
+    env = BlockingReset(open_env(remote), timeout=60)
     env.reset()
     remote.finish(4.0)
     wait_until(lambda: env.unwrapped.remotes[0].link.playing is None)
+    env.timeout = 0.2
     with pytest.raises(ResetTimeout):
         env.step([[]])
-    env.timeout = 10
+    env.timeout = 60
     env.reset()
     step = one_step(env)
     assert (step.reward, step.done) == (0.0, False)
