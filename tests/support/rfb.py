@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from tests.support.listeners import stop_accepting
+from vnc.encodings import FENCE_MESSAGE, FENCE_REQUEST
 from vnc.session import Timeouts
 
 WIDTH, HEIGHT = 8, 6
@@ -37,6 +38,7 @@ class Peer:
         self.reader, self.writer = reader, writer
         self.input = b""
         self.shared: int | None = None
+        self._fences: list[bytes] = []
 
     @property
     def has_more(self) -> bool:
@@ -74,10 +76,31 @@ class Peer:
             elif kind == 2:
                 _, count = struct.unpack(">BH", await self.read(3))
                 await self.read(4 * count)
+            elif kind == FENCE_MESSAGE:
+                await self._read_fence()
             else:
                 self.input += bytes([kind]) + await self.read({4: 7, 5: 5}[kind])
         incremental, *rest = struct.unpack(">BHHHH", await self.read(9))
         return Request(bool(incremental), *rest)
+
+    async def fence_request(self) -> bytes:
+        """Read up to the next fence that wants an answer; return its payload."""
+        while not self._fences:
+            if (kind := (await self.read(1))[0]) == FENCE_MESSAGE:
+                await self._read_fence()
+            else:
+                assert kind == 3, kind
+                await self.read(9)
+        return self._fences.pop(0)
+
+    async def _read_fence(self) -> None:
+        flags, length = struct.unpack(">xxxIB", await self.read(8))
+        payload = await self.read(length)
+        if flags & FENCE_REQUEST:
+            self._fences.append(payload)
+
+    def fence(self, flags: int, payload: bytes) -> None:
+        self.write(struct.pack(">BxxxIB", FENCE_MESSAGE, flags, len(payload)) + payload)
 
     def update(self, *rects: bytes) -> None:
         self.write(update(*rects))

@@ -21,9 +21,10 @@ import numpy as np
 
 from vnc.client.dial import dial
 from vnc.client.handshake import ServerInit, handshake
+from vnc.client.portable_messages import fence, read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
-from vnc.encodings import RAW, ZLIB
+from vnc.encodings import FENCE, FENCE_BLOCK_BEFORE, FENCE_REQUEST, RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.server.damage import Part, around
@@ -34,15 +35,15 @@ if TYPE_CHECKING:
 
 # 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
 _SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
-_SET_ENCODINGS = struct.pack(">BxHii", 2, 2, ZLIB, RAW)  # RFC 6143 7.5.2
+_SET_ENCODINGS = struct.pack(">BxHiii", 2, 3, ZLIB, RAW, FENCE)  # RFC 6143 7.5.2
 _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
 
+_FENCE_FLAGS = 7
+"""Block before, block after, synchronise with the next message (rfbproto 7.6.9)."""
 _PROBE = (slice(0, 1), slice(0, 1))
 _BELL = b"\2"
 _STREAM_LIMIT = 1 << 20
 _MANY = 64  # rects of one update that are shown together
-_PIECE = 64 * 1024
-"""Bytes of a message that is skipped are read in pieces of this size."""
 _PATIENCE = (
     0.02  # seconds without an update after which requests count as answered together, see `_ask_again`
 )
@@ -125,6 +126,8 @@ class PortableSession:
         self._probed = False  # a pixel was asked for, and has not come alone
         self._held: list[Part] = []  # what came alone, until the rest of its frame comes
         self._untrusted = 0  # updates to come that may have been drawn before that refresh
+        self._fences = False  # whether the server speaks them: only then may we
+        self._fenced = 0  # the newest refresh whose fence has come back: what follows was drawn after it
         writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
         self._request_screen(incremental=False)
         self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
@@ -200,6 +203,8 @@ class PortableSession:
         self._start_time = time.monotonic()
         self._untrusted = self._outstanding
         self._uncover()
+        if self._fences:
+            self._fence()
         self._request_screen(incremental=False)
 
     def _uncover(self) -> None:
@@ -209,10 +214,14 @@ class PortableSession:
     def _settle_refresh(self) -> None:
         """Count a finished update towards the refresh under way.
 
-        An update answers at least one request, so as many updates as there were requests outstanding when the
-        refresh was asked for may still show the screen of before.
+        With fences, updates behind the answer to the refresh's fence were drawn after it. Without: an update answers
+        at least one request, so as many updates as there were requests outstanding when the refresh was asked for
+        may still show the screen of before.
         """
-        if self._untrusted:
+        if self._fences:
+            if self._fenced == self._started and self._video.is_complete():
+                self.generation = self._started
+        elif self._untrusted:
             self._untrusted -= 1
             self._uncover()
         elif self._video.is_complete():
@@ -300,27 +309,30 @@ class PortableSession:
             case 0:
                 await self._read_update()
             case 1:
-                await self._skip_colour_map()
+                await skip_colour_map(self._reader)
             case 2:
                 self._reader.skip(_BELL)  # it has no body, and those that follow need no message each
             case 3:
-                await self._skip_cut_text()
+                length = await skip_cut_text(self._reader, self.address)
+                self.stats.long_cut_texts += length > self._limits.cut_text
+            case 248:
+                await self._read_fence()
             case _:
                 raise ProtocolError(f"{self.address}: message type {kind} does not exist")
 
-    async def _skip_colour_map(self) -> None:
-        # 1 padding + 2 first colour + 2 number of colours, then 6 bytes each (RFC 6143 section 7.6.2)
-        _, _, count = struct.unpack(">BHH", await self._reader.readexactly(5))
-        await self._reader.readexactly(6 * count)
+    async def _read_fence(self) -> None:
+        flags, payload = await read_fence(self._reader, self.address)
+        if flags & FENCE_REQUEST:
+            self._write(fence(flags & _FENCE_FLAGS, payload))
+            if not self._fences and self.generation != self._started:
+                self._fence()  # for the refresh that is under way
+            self._fences = True
+        elif payload == self._started.to_bytes(8, "big"):
+            self._fenced = self._started
+            self._uncover()
 
-    async def _skip_cut_text(self) -> None:
-        # 3 padding + 4 length (RFC 6143 section 7.6.4), negative for the extended clipboard (rfbproto 7.7.27)
-        (length,) = struct.unpack(">xxxi", await self._reader.readexactly(7))
-        if length < 0:
-            raise ProtocolError(f"{self.address}: cut text of length {length}, it was not asked for")
-        self.stats.long_cut_texts += length > self._limits.cut_text
-        while length:
-            length -= len(await self._reader.readexactly(min(length, _PIECE)))
+    def _fence(self) -> None:
+        self._write(fence(FENCE_REQUEST | FENCE_BLOCK_BEFORE, self._started.to_bytes(8, "big")))
 
     async def _read_update(self) -> None:
         self._stop_waiting()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from vnc.encodings import FENCE, FENCE_REQUEST
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat, colour_map
@@ -21,6 +22,7 @@ from vnc.server.penalties import Penalties
 from vnc.server.protocol import (
     BeginTLS,
     Established,
+    Fence,
     Message,
     ServerProtocol,
     SetEncodings,
@@ -85,6 +87,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._input = ClientInput(screen.width, screen.height)
         self._view_only = desktop.view_only
         self._format = RGBX
+        self._fences = False  # whether the client was shown that there are fences
         self._encoding = RAW
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
@@ -209,7 +212,10 @@ class ClientConnection(asyncio.BufferedProtocol):
                 case SetPixelFormat(pixel_format):
                     self._set_format(pixel_format)
                 case SetEncodings(encodings):
-                    self._encoding = preferred(encodings)
+                    self._set_encodings(encodings)
+                case Fence():
+                    self._flush()  # what the messages before it have asked for
+                    self._answer(message.encode())
                 case BeginTLS():
                     self._begin_tls()
                 case Established(access):
@@ -269,6 +275,12 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._format = pixel_format.effective()
         if not pixel_format.true_colour:
             self._answer(colour_map())
+
+    def _set_encodings(self, encodings: Sequence[int]) -> None:
+        self._encoding = preferred(encodings)
+        if FENCE in encodings and not self._fences:
+            self._fences = True  # a client may send fences when it has seen one
+            self._answer(Fence(FENCE_REQUEST, b"").encode())
 
     def _request(self, request: UpdateRequest) -> None:
         region = request.region.intersection(self._desktop.screen.rect)

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Generator
 from dataclasses import dataclass
 
+from vnc.encodings import FENCE_BLOCK_AFTER, FENCE_BLOCK_BEFORE, FENCE_MESSAGE, FENCE_REQUEST, MAX_FENCE
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat
@@ -25,6 +26,7 @@ REFUSED = "too many authentication failures, try again later"
 TLS_REQUIRED = "TLS is required"
 
 _NONE, _VNC_AUTH = 1, 2
+_FENCE = struct.Struct(">BxxxIB")  # 1 message-type + 3 padding + 4 flags + 1 length
 _NEVER = 1 << 62  # bytes: nothing more comes in the clear
 
 
@@ -51,6 +53,18 @@ class UpdateRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Fence:
+    """rfbproto 7.4.8: an answer to every request of the client, in the order of its messages."""
+
+    flags: int
+    payload: bytes
+
+    def encode(self) -> bytes:
+        """Return the ServerFence message."""
+        return _FENCE.pack(FENCE_MESSAGE, self.flags, len(self.payload)) + self.payload
+
+
+@dataclass(frozen=True, slots=True)
 class Established:
     """The handshake is over."""
 
@@ -62,7 +76,7 @@ class BeginTLS:
     """The client agreed on TLS: not another byte in the clear, and then `ServerProtocol.secured`."""
 
 
-Message = SetPixelFormat | SetEncodings | UpdateRequest | BeginTLS | Established | Event
+Message = SetPixelFormat | SetEncodings | UpdateRequest | Fence | BeginTLS | Established | Event
 
 
 class ServerProtocol(Conversation):
@@ -222,8 +236,19 @@ class ServerProtocol(Conversation):
                 self._messages.append(PointerEvent(x, y, button_mask))
             case 6:
                 yield from self._cut_text()
+            case 248:
+                yield from self._fence()
             case _:
                 raise ProtocolError(f"unknown client message type {kind}")
+
+    def _fence(self) -> Parser:
+        flags, length = struct.unpack(">xxxIB", (yield 8))  # 3 padding + 4 flags + 1 length
+        if length > MAX_FENCE:
+            raise LimitExceeded(f"client sends a fence of {length} bytes, the limit is {MAX_FENCE}")
+        payload = (yield length) if length else b""
+        if flags & FENCE_REQUEST:
+            # Messages are processed one after the other, so blocking before and after needs nothing.
+            self._messages.append(Fence(flags & (FENCE_BLOCK_BEFORE | FENCE_BLOCK_AFTER), payload))
 
     def _cut_text(self) -> Parser:
         (length,) = struct.unpack(">3xI", (yield 7))  # 3 padding + 4 length

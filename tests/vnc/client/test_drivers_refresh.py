@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.rfb import WIDTH, Peer, raw
 from tests.support.sessions import taken
+from vnc.encodings import FENCE_BLOCK_BEFORE, FENCE_REQUEST
 from vnc.session import Timeouts
 
 
@@ -19,6 +20,38 @@ async def test_refresh_comes_true_on_our_server(opened, server):
             wanted = session.refresh()
             await changes.until(lambda wanted=wanted: session.generation >= wanted)
             assert (taken(session) == value).all()
+
+
+async def test_with_fences_no_update_from_before_satisfies_a_refresh(opened):
+    """However many there are: a server that is late seems to answer more often than it was asked."""
+    asked, drawn, looked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.fence(FENCE_REQUEST, b"")
+        peer.update(raw(1))
+        await peer.request()
+        drawn.set()
+        await asked.wait()
+        for _ in range(5):
+            peer.update(raw(2))
+        wanted = await peer.fence_request()
+        await looked.wait()
+        peer.fence(FENCE_BLOCK_BEFORE, wanted)
+        while (await peer.request()).incremental:
+            pass
+        peer.update(raw(3))
+        await peer.idle()
+
+    async with opened.to(talk) as (session, changes):
+        await drawn.wait()
+        wanted = session.refresh()
+        asked.set()
+        await changes.until(lambda: session.frames == 6)
+        assert session.generation < wanted, "satisfied by updates from before"
+        looked.set()
+        await changes.until(lambda: session.generation >= wanted)
+        assert (taken(session) == 3).all()
 
 
 async def test_an_update_that_was_under_way_does_not_satisfy_a_refresh(opened):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vnc.errors import AuthError, ProtocolError
+from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import KeyEvent, PointerEvent, encode
 from vnc.pixel_format import BGR233, RGBX
 from vnc.server.conversation import MAX_ENCODINGS
@@ -150,10 +150,20 @@ def test_messages_arrive_in_any_pieces(sent: list[tuple[bytes, Message]], size: 
     assert received == [Established(Access.FULL), *(message for _, message in sent)]
 
 
-@pytest.mark.parametrize("kind", [1, 7, 150, 248, 251, 255])
+@pytest.mark.parametrize("kind", [1, 7, 150, 251, 255])
 def test_unknown_messages_end_the_connection(kind: int) -> None:
     with pytest.raises(ProtocolError, match=f"unknown client message type {kind}"):
         established().receive(bytes([kind]))
+
+
+def test_a_fence_comes_back_with_the_flags_that_we_hold_to() -> None:
+    """rfbproto 7.4.8: in the order of the messages; an answer, without the flag of a request, has none itself."""
+    asked = struct.pack(">BxxxIB", 248, 1 << 31 | 7, 3) + b"abc"
+    answer = struct.pack(">BxxxIB", 248, 3, 3) + b"abc"
+    (fence,) = established().receive(asked + answer)
+    assert fence.encode() == answer
+    with pytest.raises(LimitExceeded, match="fence of 65 bytes, the limit is 64"):
+        established().receive(struct.pack(">BxxxIB", 248, 0, 65))
 
 
 def test_too_many_encodings_are_refused_before_they_are_read() -> None:

@@ -1,0 +1,53 @@
+"""What the portable driver reads and writes beside updates (RFC 6143 section 7.6; rfbproto 7.4.8 and 7.6.9)."""
+
+from __future__ import annotations
+
+import struct
+
+from vnc.client.portable_reader import Stream
+from vnc.encodings import FENCE_MESSAGE, MAX_FENCE
+from vnc.errors import LimitExceeded, ProtocolError
+
+_PIECE = 64 * 1024
+"""Bytes of a message that is skipped are read in pieces of this size."""
+_FENCE = struct.Struct(">BxxxIB")  # 1 message-type + 3 padding + 4 flags + 1 length of the payload
+
+
+async def skip_colour_map(stream: Stream) -> None:
+    """Read the rest of SetColourMapEntries."""
+    # 1 padding + 2 first colour + 2 number of colours, then 6 bytes each (RFC 6143 section 7.6.2)
+    _, _, count = struct.unpack(">BHH", await stream.readexactly(5))
+    await stream.readexactly(6 * count)
+
+
+async def skip_cut_text(stream: Stream, server: object) -> int:
+    """Read the rest of ServerCutText; return the length of its text. Errors name `server`.
+
+    Raises:
+        ProtocolError: it is of the extended clipboard, which nobody asked for.
+    """
+    # 3 padding + 4 length (RFC 6143 section 7.6.4), negative for the extended clipboard (rfbproto 7.7.27)
+    (length,) = struct.unpack(">xxxi", await stream.readexactly(7))
+    if length < 0:
+        raise ProtocolError(f"{server}: cut text of length {length}, it was not asked for")
+    left: int = length
+    while left:
+        left -= len(await stream.readexactly(min(left, _PIECE)))
+    return int(length)
+
+
+async def read_fence(stream: Stream, server: object) -> tuple[int, bytes]:
+    """Read the rest of ServerFence; return its flags and its payload. Errors name `server`.
+
+    Raises:
+        LimitExceeded: the payload is longer than `MAX_FENCE`.
+    """
+    flags, length = struct.unpack(">xxxIB", await stream.readexactly(8))
+    if length > MAX_FENCE:
+        raise LimitExceeded(f"{server}: fence payload of {length} bytes, the limit is {MAX_FENCE}")
+    return flags, await stream.readexactly(length)
+
+
+def fence(flags: int, payload: bytes) -> bytes:
+    """Return the ClientFence message."""
+    return _FENCE.pack(FENCE_MESSAGE, flags, len(payload)) + payload
