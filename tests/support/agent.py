@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from universe_client import VectorEnv
 
 LEFT = 0xFF51
 PRESS = [[("KeyEvent", "Left", True)]]
@@ -83,6 +85,11 @@ def failed(step: Step) -> bool:
 
 def until_running(env: Any, timeout: float = 60.0) -> Step:
     return until(env, running, timeout)[-1]
+
+
+def set_reset_timeout(core: VectorEnv, seconds: float) -> None:
+    """From here on wait `seconds` only; the remotes that run already had the time that the machine needs."""
+    core.config = replace(core.config, reset_timeout=seconds)
 
 
 def wait_until(condition: Callable[[], bool], timeout: float = 60.0, what: str = "it") -> None:

@@ -14,7 +14,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor
 
 from tests.support.adapters import idle, step_until
-from tests.support.agent import wait_until
+from tests.support.agent import set_reset_timeout, wait_until
 from tests.support.gym import values
 from tests.support.remote import HEIGHT, WIDTH, by_hand, press_game
 from universe_client import ConfigError
@@ -186,8 +186,9 @@ def test_a_lost_remote_is_truncated_and_waited_for(three, open_sb3):
 
 def test_a_remote_that_stays_away_is_an_error_that_names_it(scripted, open_sb3):
     gone = scripted()
-    env = open_sb3(scripted(), gone, reset_timeout=0.5)
+    env = open_sb3(scripted(), gone)
     env.reset()
+    set_reset_timeout(env.env.core, 0.5)
     gone.stop()
     with pytest.raises(ResetTimeout, match=rf"1 \(127\.0\.0\.1:{gone.address.vnc.port}"):
         step_until(env, any_done, env.env)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from tests.support.agent import one_step, wait_until
+from tests.support.agent import one_step, set_reset_timeout, wait_until
 from tests.support.fixtures import provider
 from tests.support.gym import open_gym
 from tests.support.remote import by_hand
@@ -162,8 +162,9 @@ def test_a_remote_without_a_rewarder_cannot_be_stepped(scripted, stepped):
 
 def test_a_step_that_is_not_answered_ends_the_episode(scripted, stepped):
     remote = scripted(on_step=by_hand)
-    env = stepped(remote, reset_timeout=0.5)
+    env = stepped(remote)
     assert one_step(env).observation is not None
+    set_reset_timeout(env, 0.5)
     step = one_step(env)
     assert (step.done, step.info["truncated"]) == (True, True)
     assert isinstance(env.remotes[0].error, StepTimeout)

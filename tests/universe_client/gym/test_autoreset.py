@@ -11,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
+from tests.support.agent import set_reset_timeout
 from tests.support.gym import any_done, noop, open_gym, step_until, three, values
 from universe_client import ConfigError, GymEnv, GymVectorEnv
 from universe_client.errors import ArgumentTypeError
@@ -147,8 +148,9 @@ def test_in_real_time_the_step_that_ends_an_episode_waits_for_the_next(three, op
 
 
 def test_a_remote_that_does_not_come_back_leaves_its_last_frame_and_the_step_goes_on(three, open_gym):
-    env = open_gym(*three, autoreset_mode="SameStep", reset_timeout=0.5)
+    env = open_gym(*three, autoreset_mode="SameStep")
     env.reset()
+    set_reset_timeout(env.core, 0.5)
     three[2].finish(1.0)
     _, rewards, terminations, _, infos = step_until(env, any_done)[-1]
     assert (rewards[2], terminations[2]) == (1.0, True)

@@ -13,7 +13,7 @@ from gymnasium.wrappers.vector import (
     RecordEpisodeStatistics,
 )
 
-from tests.support.agent import wait_until
+from tests.support.agent import set_reset_timeout, wait_until
 from tests.support.gym import any_done, has_shown, new_value, noop, open_gym, step_until, three, values
 from tests.support.remote import by_hand, press_game
 from tests.support.timing import best_of
@@ -65,8 +65,8 @@ def test_reset_waits_for_every_first_frame(scripted, open_gym):
 
 def test_reset_times_out_and_names_the_remotes(scripted, open_gym):
     silent = scripted(on_reset=by_hand)
-    env = open_gym(scripted(), silent, reset_timeout=0.3)
-    with pytest.raises(ResetTimeout, match=r"no observation within 0\.3 s") as raised:
+    env = open_gym(scripted(), silent, reset_timeout=3)
+    with pytest.raises(ResetTimeout, match="no observation within 3 s") as raised:
         env.reset()
     assert f"[1 (127.0.0.1:{silent.address.vnc.port}" in str(raised.value)
     assert "0 (" not in str(raised.value)
@@ -365,8 +365,9 @@ def test_v9_errors_are_raised_if_so_wished(three, open_gym):
 
 
 def test_a_remote_that_stays_away_does_not_stop_the_others(three, open_gym):
-    env = open_gym(*three, reset_timeout=0.5)
+    env = open_gym(*three)
     env.reset()
+    set_reset_timeout(env.core, 2)
     three[1].stop()
     step_until(env, any_done)
     assert env.step(noop(env))[4]["resetting"].tolist() == [False, True, False]
@@ -375,7 +376,7 @@ def test_a_remote_that_stays_away_does_not_stop_the_others(three, open_gym):
         three[0].reward(1.0)
         step_until(env, lambda result: result[1].any())
 
-    assert best_of(5, rewarded, 0.4) < 0.4, "it was waited for more than once"
+    assert best_of(5, rewarded, 1.5) < 1.5, "it was waited for more than once"
     three[1].start()
     step_until(env, lambda result: not result[4]["resetting"].any())
 
