@@ -123,7 +123,7 @@ class PortableSession:
         self._wanted = 0  # the newest refresh asked for
         self._started = 0  # the newest refresh whose request is on the wire
         self._start_time = 0.0
-        self._probed = False  # a pixel was asked for, and has not come alone
+        self._probes = 0  # pixels that were asked for, and have not come alone
         self._held: list[Part] = []  # what came alone, until the rest of its frame comes
         self._untrusted = 0  # updates to come that may have been drawn before that refresh
         self._fences = False  # whether the server speaks them: only then may we
@@ -287,7 +287,7 @@ class PortableSession:
                 return await self._reader.wait()
         except TimeoutError:
             self._request(incremental=False, width=1, height=1)
-            self._probed = True
+            self._probes += 1
         try:
             async with asyncio.timeout(self._timeouts.probe_deadline):
                 await self._reader.wait()
@@ -357,8 +357,8 @@ class PortableSession:
 
     def _is_torn(self, rects: list[Part]) -> bool:
         """Whether this is the answer to a probe alone, and its pixel a part of a newer frame, which is to be sent."""
-        alone = self._probed and rects == [_PROBE]
-        self._probed = self._probed and not alone
+        alone = self._probes > 0 and rects == [_PROBE]
+        self._probes -= alone
         return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
 
     async def _read_rect(self, number: int) -> Part:

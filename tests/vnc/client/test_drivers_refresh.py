@@ -12,6 +12,8 @@ from tests.support.sessions import taken
 from vnc.encodings import FENCE_BLOCK_BEFORE, FENCE_REQUEST
 from vnc.session import Timeouts
 
+BELL = b"\2"
+
 
 async def test_refresh_comes_true_on_our_server(opened, server):
     async with opened.on(server.port, "pass wor") as (session, changes):
@@ -202,3 +204,31 @@ async def test_an_answer_to_a_probe_is_no_part_of_a_frame(opened):
         looked.set()
         await changes.until(lambda: session.frames == 2)
         assert (taken(session) == 2).all()
+
+
+async def test_the_answers_to_two_probes_are_no_parts_of_a_frame(opened):
+    """A message between them makes the client ask twice; the screen changes between the answers."""
+    asked, looked = asyncio.Event(), asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.update(raw(1))
+        for _ in range(2):
+            while (await peer.request()).width != 1:
+                pass
+            peer.write(BELL)
+        peer.update(raw(1, 0, 0, 1, 1))
+        peer.update(raw(2, 0, 0, 1, 1))
+        while (await peer.request()).incremental:
+            pass
+        asked.set()
+        await looked.wait()
+        peer.update(raw(2))
+        await peer.idle()
+
+    timeouts = Timeouts(probe_interval=0.1, probe_deadline=10.0)
+    async with opened.to(talk, timeouts) as (session, changes):
+        await changes.until(asked.is_set)
+        assert (taken(session) == 1).all(), "a part of the next frame is shown"
+        looked.set()
+        await changes.until(lambda: (taken(session) == 2).all())

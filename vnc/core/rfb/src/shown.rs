@@ -16,8 +16,8 @@ pub(crate) struct Shown {
     kept: Option<Framebuffer>,
     /// A decoder failed while it drew.
     broken: bool,
-    /// A probe's pixel has not come alone yet.
-    probed: bool,
+    /// Probes whose pixel has not come alone: at least as many as answers that may still come alone.
+    probes: u32,
     /// What was drawn, and whether the size changed, since the newest frame.
     drawn: Totals,
     resized: bool,
@@ -56,7 +56,7 @@ impl Shown {
 
     /// A pixel, that at the origin, is asked for as a sign of life.
     pub const fn probe(&mut self) {
-        self.probed = true;
+        self.probes = self.probes.saturating_add(1);
     }
 
     /// No decoder failed.
@@ -84,10 +84,10 @@ impl Shown {
     }
 
     fn is_torn(&mut self, update: &Update, before: Rgb, screen: &Framebuffer) -> bool {
-        if !self.probed || update.totals.pixels != 1 || update.resized {
+        if self.probes == 0 || update.totals.pixels != 1 || update.resized {
             return false;
         }
-        self.probed = false;
+        self.probes -= 1;
         let torn = screen.origin() != before;
         if torn && self.kept.is_none() {
             let mut kept = screen.clone();
