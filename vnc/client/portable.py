@@ -286,6 +286,10 @@ class PortableSession:
             async with asyncio.timeout(self._timeouts.probe_interval):
                 return await self._reader.wait()
         except TimeoutError:
+            if (
+                self._fences
+            ):  # Xvnc answers one even while it takes the connection for congested and sends no pixel
+                self._write(fence(FENCE_REQUEST, b""))
             self._request(incremental=False, width=1, height=1)
             self._probes += 1
         try:
