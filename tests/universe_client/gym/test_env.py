@@ -100,6 +100,7 @@ def test_what_is_earned_before_the_first_frame_is_not_lost(scripted, open_one):
 
 
 def test_errors_are_clear(scripted, open_one):
+    before = set(threading.enumerate())
     env = open_one(scripted())
     with pytest.raises(ResetNeeded):
         env.step(0)
@@ -116,7 +117,7 @@ def test_errors_are_clear(scripted, open_one):
         open_one(scripted(), render_mode="human")
     with pytest.raises(ConfigError, match="remotes names 2"):
         open_one(scripted(), scripted())
-    assert "universe-client" not in {thread.name for thread in threading.enumerate()}
+    assert "universe-client" not in {thread.name for thread in set(threading.enumerate()) - before}
 
 
 def test_a_reset_that_does_not_end_and_a_remote_that_is_not_there(scripted, open_one):

@@ -228,16 +228,18 @@ def test_steps_keep_their_rate(scripted, open_gym):
     ],
 )
 def test_arguments_that_make_no_sense_are_named(scripted, open_gym, options, message):
+    before = set(threading.enumerate())
     with pytest.raises(ConfigError, match=message):
         open_gym(scripted(), **options)
-    assert "universe-client" not in {thread.name for thread in threading.enumerate()}
+    assert "universe-client" not in {thread.name for thread in set(threading.enumerate()) - before}
 
 
 def test_it_is_a_context_manager_and_leaves_no_thread(scripted, open_gym):
+    before = set(threading.enumerate())
     with open_gym(scripted()) as env:
         env.reset()
     assert env.closed
-    assert "universe-client" not in {thread.name for thread in threading.enumerate()}
+    assert "universe-client" not in {thread.name for thread in set(threading.enumerate()) - before}
 
 
 # -- stock wrappers, the checker, other processes
