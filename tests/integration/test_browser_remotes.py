@@ -56,8 +56,12 @@ def test_shortcuts_of_the_browser_do_not_lead_out_of_the_page(env):
             assert not step.done_n[0], (keys, step.info_n[0])
     after = until(env, running)[-1].observation_n[0]["vision"]
     assert (before[QUERY_HEIGHT:HEIGHT, :WIDTH] == after[QUERY_HEIGHT:HEIGHT, :WIDTH]).all()
-    one_step(env, [click(*button(after))])
-    assert sum(step.reward_n[0] for step in until(env, lambda step: step.done_n[0])) > 0
+    assert any(is_won(env) for _ in range(3))  # the time of the first episode may be over by now
+
+
+def is_won(env):
+    one_step(env, [click(*button(until(env, running)[-1].observation_n[0]["vision"]))])
+    return sum(step.reward_n[0] for step in until(env, lambda step: step.done_n[0])) > 0
 
 
 def until_shown(env):
