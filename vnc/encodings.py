@@ -9,12 +9,6 @@ RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
 LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPDATES = -224, -223, -308, -312, -313
 _WORST_QUALITY = -32  # ... to -23, the best: JPEG in Tight (RFC 6143 section 7.7.6 has the rest of Tight)
 
-FENCE_MESSAGE = 248
-"""Type of ClientFence and ServerFence (rfbproto 7.4.8 and 7.6.9): 3 padding + 4 flags + 1 length + the payload."""
-FENCE_REQUEST, FENCE_BLOCK_BEFORE, FENCE_BLOCK_AFTER = 1 << 31, 1, 2
-MAX_FENCE = 64
-"""Bytes of a fence's payload, at most."""
-
 Encoding = Literal["auto", "raw", "hextile", "zrle", "tight"]
 
 BY_NAME: dict[str, int] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -49,7 +50,6 @@ def no_descriptors() -> Iterator[Callable[[], None]]:
 @pytest.fixture
 def few_descriptors() -> Iterator[None]:
     """A limit that is soon reached."""
-    resource = pytest.importorskip("resource", exc_type=ImportError)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(len(os.listdir("/proc/self/fd")) + 200, hard), hard))
     yield

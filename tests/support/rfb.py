@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from tests.support.listeners import stop_accepting
-from vnc.encodings import FENCE_MESSAGE, FENCE_REQUEST
+from vnc import fences
 from vnc.session import Timeouts
 
 WIDTH, HEIGHT = 8, 6
@@ -76,7 +76,7 @@ class Peer:
             elif kind == 2:
                 _, count = struct.unpack(">BH", await self.read(3))
                 await self.read(4 * count)
-            elif kind == FENCE_MESSAGE:
+            elif kind == fences.MESSAGE:
                 await self._read_fence()
             else:
                 self.input += bytes([kind]) + await self.read({4: 7, 5: 5}[kind])
@@ -86,7 +86,7 @@ class Peer:
     async def fence_request(self) -> bytes:
         """Read up to the next fence that wants an answer; return its payload."""
         while not self._fences:
-            if (kind := (await self.read(1))[0]) == FENCE_MESSAGE:
+            if (kind := (await self.read(1))[0]) == fences.MESSAGE:
                 await self._read_fence()
             else:
                 assert kind == 3, kind
@@ -94,13 +94,13 @@ class Peer:
         return self._fences.pop(0)
 
     async def _read_fence(self) -> None:
-        flags, length = struct.unpack(">xxxIB", await self.read(8))
+        flags, length = fences.HEAD.unpack(await self.read(fences.HEAD.size))
         payload = await self.read(length)
-        if flags & FENCE_REQUEST:
+        if flags & fences.REQUEST:
             self._fences.append(payload)
 
     def fence(self, flags: int, payload: bytes) -> None:
-        self.write(struct.pack(">BxxxIB", FENCE_MESSAGE, flags, len(payload)) + payload)
+        self.write(fences.encode(flags, payload))
 
     def update(self, *rects: bytes) -> None:
         self.write(update(*rects))

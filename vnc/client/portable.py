@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vnc import fences
 from vnc.client.dial import dial
 from vnc.client.handshake import ServerInit, handshake
-from vnc.client.portable_messages import fence, read_fence, skip_colour_map, skip_cut_text
+from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
-from vnc.encodings import FENCE, FENCE_BLOCK_BEFORE, FENCE_REQUEST, RAW, ZLIB
+from vnc.encodings import FENCE, RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
 from vnc.server.damage import Part, around
@@ -289,7 +290,7 @@ class PortableSession:
             if (
                 self._fences
             ):  # Xvnc answers one even while it takes the connection for congested and sends no pixel
-                self._write(fence(FENCE_REQUEST, b""))
+                self._write(fences.encode(fences.REQUEST, b""))
             self._request(incremental=False, width=1, height=1)
             self._probes += 1
         try:
@@ -326,8 +327,8 @@ class PortableSession:
 
     async def _read_fence(self) -> None:
         flags, payload = await read_fence(self._reader, self.address)
-        if flags & FENCE_REQUEST:
-            self._write(fence(flags & _FENCE_FLAGS, payload))
+        if flags & fences.REQUEST:
+            self._write(fences.encode(flags & _FENCE_FLAGS, payload))
             if not self._fences and self.generation != self._started:
                 self._fence()  # for the refresh that is under way
             self._fences = True
@@ -336,7 +337,7 @@ class PortableSession:
             self._uncover()
 
     def _fence(self) -> None:
-        self._write(fence(FENCE_REQUEST | FENCE_BLOCK_BEFORE, self._started.to_bytes(8, "big")))
+        self._write(fences.encode(fences.REQUEST | fences.BLOCK_BEFORE, self._started.to_bytes(8, "big")))
 
     async def _read_update(self) -> None:
         self._stop_waiting()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import struct
 
+from vnc import fences
 from vnc.client.portable_reader import Stream
-from vnc.encodings import FENCE_MESSAGE, MAX_FENCE
 from vnc.errors import LimitExceeded, ProtocolError
 
 _PIECE = 64 * 1024
 """Bytes of a message that is skipped are read in pieces of this size."""
-_FENCE = struct.Struct(">BxxxIB")  # 1 message-type + 3 padding + 4 flags + 1 length of the payload
 
 
 async def skip_colour_map(stream: Stream) -> None:
@@ -40,14 +39,9 @@ async def read_fence(stream: Stream, server: object) -> tuple[int, bytes]:
     """Read the rest of ServerFence; return its flags and its payload. Errors name `server`.
 
     Raises:
-        LimitExceeded: the payload is longer than `MAX_FENCE`.
+        LimitExceeded: the payload is longer than `fences.MAX_PAYLOAD`.
     """
-    flags, length = struct.unpack(">xxxIB", await stream.readexactly(8))
-    if length > MAX_FENCE:
-        raise LimitExceeded(f"{server}: fence payload of {length} bytes, the limit is {MAX_FENCE}")
+    flags, length = fences.HEAD.unpack(await stream.readexactly(fences.HEAD.size))
+    if length > fences.MAX_PAYLOAD:
+        raise LimitExceeded(f"{server}: fence payload of {length} bytes, the limit is {fences.MAX_PAYLOAD}")
     return flags, await stream.readexactly(length)
-
-
-def fence(flags: int, payload: bytes) -> bytes:
-    """Return the ClientFence message."""
-    return _FENCE.pack(FENCE_MESSAGE, flags, len(payload)) + payload

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from vnc.encodings import FENCE, FENCE_REQUEST
+from vnc import fences
+from vnc.encodings import FENCE
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat, colour_map
@@ -280,7 +281,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._encoding = preferred(encodings)
         if FENCE in encodings and not self._fences:
             self._fences = True  # a client may send fences when it has seen one
-            self._answer(Fence(FENCE_REQUEST, b"").encode())
+            self._answer(fences.encode(fences.REQUEST, b""))
 
     def _request(self, request: UpdateRequest) -> None:
         region = request.region.intersection(self._desktop.screen.rect)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from vnc import fences
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_encodings
 
 MAX_CUT_TEXT = 1 << 20
 """Bytes of clipboard that are read and dropped; more ends the session."""
-MAX_FENCE = 64
-"""Bytes of a fence's payload, the protocol's own limit."""
 
 _ONE_TYPE_NONE = b"\x01\x01"
 _OK = bytes(4)
@@ -16,7 +15,6 @@ _OK = bytes(4)
 _LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
 """Of the messages of one length: pixel format, update request, key, pointer, continuous updates, xvp."""
 _TRUE_COLOUR = 7  # the offset of the flag in SetPixelFormat: 1 type + 3 padding + 3
-_FENCE_REQUEST = 0x80
 _WATCHING = frozenset({0, 2, 3, 150, 248})
 _ACTING = _WATCHING | {4, 5, 255}
 # Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6). Neither may ask for
@@ -90,11 +88,12 @@ class Gate(Conversation):
             case 6:
                 yield from self._cut_text()
             case 248:
-                start = head + (yield 8)  # 3 padding + 4 flags + 1 length
-                if start[8] > MAX_FENCE:
-                    raise LimitExceeded(f"fence of {start[8]} bytes, the limit is {MAX_FENCE}")
-                fence = start + (yield start[8])
-                if not start[4] & _FENCE_REQUEST:
+                start = yield fences.HEAD.size
+                flags, length = fences.HEAD.unpack(start)
+                if length > fences.MAX_PAYLOAD:
+                    raise LimitExceeded(f"fence of {length} bytes, the limit is {fences.MAX_PAYLOAD}")
+                fence = head + start + ((yield length) if length else b"")
+                if not flags & fences.REQUEST:
                     self._pass(fence)
             case 251:
                 start = yield 7  # 1 padding + 2 width + 2 height + 1 number-of-screens + 1 padding

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from vnc.encodings import FENCE_BLOCK_AFTER, FENCE_BLOCK_BEFORE, FENCE_MESSAGE, FENCE_REQUEST, MAX_FENCE
+from vnc import fences
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat
@@ -26,7 +26,6 @@ REFUSED = "too many authentication failures, try again later"
 TLS_REQUIRED = "TLS is required"
 
 _NONE, _VNC_AUTH = 1, 2
-_FENCE = struct.Struct(">BxxxIB")  # 1 message-type + 3 padding + 4 flags + 1 length
 _NEVER = 1 << 62  # bytes: nothing more comes in the clear
 
 
@@ -61,7 +60,7 @@ class Fence:
 
     def encode(self) -> bytes:
         """Return the ServerFence message."""
-        return _FENCE.pack(FENCE_MESSAGE, self.flags, len(self.payload)) + self.payload
+        return fences.encode(self.flags, self.payload)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,13 +241,13 @@ class ServerProtocol(Conversation):
                 raise ProtocolError(f"unknown client message type {kind}")
 
     def _fence(self) -> Parser:
-        flags, length = struct.unpack(">xxxIB", (yield 8))  # 3 padding + 4 flags + 1 length
-        if length > MAX_FENCE:
-            raise LimitExceeded(f"client sends a fence of {length} bytes, the limit is {MAX_FENCE}")
+        flags, length = fences.HEAD.unpack((yield fences.HEAD.size))
+        if length > fences.MAX_PAYLOAD:
+            raise LimitExceeded(f"client sends a fence of {length} bytes, the limit is {fences.MAX_PAYLOAD}")
         payload = (yield length) if length else b""
-        if flags & FENCE_REQUEST:
+        if flags & fences.REQUEST:
             # Messages are processed one after the other, so blocking before and after needs nothing.
-            self._messages.append(Fence(flags & (FENCE_BLOCK_BEFORE | FENCE_BLOCK_AFTER), payload))
+            self._messages.append(Fence(flags & (fences.BLOCK_BEFORE | fences.BLOCK_AFTER), payload))
 
     def _cut_text(self) -> Parser:
         (length,) = struct.unpack(">3xI", (yield 7))  # 3 padding + 4 length

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.rfb import WIDTH, Peer, raw
 from tests.support.sessions import taken
-from vnc.encodings import FENCE_BLOCK_BEFORE, FENCE_REQUEST
+from vnc import fences
 from vnc.session import Timeouts
 
 BELL = b"\2"
@@ -30,7 +30,7 @@ async def test_with_fences_no_update_from_before_satisfies_a_refresh(opened):
 
     async def talk(peer: Peer) -> None:
         await peer.request()
-        peer.fence(FENCE_REQUEST, b"")
+        peer.fence(fences.REQUEST, b"")
         peer.update(raw(1))
         await peer.request()
         drawn.set()
@@ -39,7 +39,7 @@ async def test_with_fences_no_update_from_before_satisfies_a_refresh(opened):
             peer.update(raw(2))
         wanted = await peer.fence_request()
         await looked.wait()
-        peer.fence(FENCE_BLOCK_BEFORE, wanted)
+        peer.fence(fences.BLOCK_BEFORE, wanted)
         while (await peer.request()).incremental:
             pass
         peer.update(raw(3))
