@@ -9,6 +9,7 @@ use mio::net::TcpStream;
 use rfb::{Connection, Error, Event, Reason};
 
 use crate::deadlines::{Clock, Timeouts, Verdict};
+use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
 use crate::process::Process;
 use crate::published::{Changes, Failure, Published};
@@ -37,12 +38,6 @@ pub struct Session {
     hub: Weak<Hub>,
 }
 
-struct Decoder {
-    connection: Connection,
-    /// Whether Python has been told of a frame that nobody has taken since.
-    announced: bool,
-}
-
 /// What a turn of reading ended with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -61,10 +56,6 @@ pub(crate) struct Opening {
     pub timeouts: Timeouts,
     pub hub: Weak<Hub>,
 }
-
-/// The array for a frame has another shape than the frame, which has this one.
-#[derive(Debug)]
-pub struct Mismatch(pub [usize; 3]);
 
 impl Session {
     pub(crate) fn new(opening: Opening) -> Self {
@@ -373,25 +364,6 @@ impl Session {
                 self.send(&connection.data_to_send());
             }
         }
-    }
-}
-
-impl Decoder {
-    fn copy(&mut self, shape: [usize; 3], since: Option<u64>, target: &mut [u8]) -> Result<u64, Mismatch> {
-        // Whoever has the newest frame is told of the next.
-        self.announced = false;
-        let Some(frame) = self.connection.frame() else { return Ok(since.unwrap_or_default()) };
-        let size = [usize::from(frame.height()), usize::from(frame.width()), 3];
-        if shape != size {
-            return Err(Mismatch(size));
-        }
-        match since {
-            Some(frames) => {
-                frame.copy_damage(frames, target);
-            }
-            None => target.copy_from_slice(frame.pixels()),
-        }
-        Ok(self.connection.frames())
     }
 }
 
