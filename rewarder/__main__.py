@@ -17,9 +17,9 @@ import msgspec
 
 from rewarder.cli.serve_options import add_options, serving
 from rewarder.display.guard import secret_directory
-from rewarder.lifetime import read_line
 from rewarder.runtimes import env_ids
 from rewarder.sdk.runtime import Ports, RuntimeCrash
+from rewarder.stdin import read_line
 from rewarder.version import VERSION
 
 EPILOG = """\

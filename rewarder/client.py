@@ -17,7 +17,8 @@ from websockets.asyncio.client import connect as websocket_connect
 from websockets.asyncio.connection import broadcast
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
-from rewarder.auth import authorization, wire_logger
+from rewarder.certificates import HANDSHAKE_ERRORS, Trust, checked
+from rewarder.credentials import authorization, wire_logger
 from rewarder.errors import (
     BUSY,
     CRASHED,
@@ -32,12 +33,11 @@ from rewarder.errors import (
     ResetRejected,
     RewarderError,
 )
-from rewarder.offer import Offer, want
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.clock import ClockSync
+from rewarder.protocol.features import Offer, want
 from rewarder.protocol.messages import MAX_FRAME, Call, Envelope, ObservationSpace, ReplyPing
 from rewarder.protocol.sessions import ClientSession, close_reason
-from rewarder.trust import IN_TLS, Trust, checked
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ class RewarderClient:
                 of this one: only the owner can say why in the same breath.
             on_message: called on the loop's thread after each message, when the buffer knows it already.
             observer: only listen.
-            wants: features of `rewarder.offer`; one that is not in `offer` is not to be had.
+            wants: features of `rewarder.protocol.features`; one that is not in `offer` is not to be had.
             timeouts: deadlines of opening, liveness and close.
             label: what the logs call this remote; its address by default.
 
@@ -308,7 +308,7 @@ async def _open(
         with_tls = "" if address.tls is None else ", TLS included"
         raise ConnectError(f"{address}: not open within {timeouts.open:g} s{with_tls}") from None
     except OSError as error:
-        if address.tls is not None and isinstance(error, IN_TLS):
+        if address.tls is not None and isinstance(error, HANDSHAKE_ERRORS):
             kind = ConnectError if address.tls.is_cut_off(error) else AuthError
             raise kind(f"{address}: {address.tls.refusal(error)}") from error
         raise ConnectError(f"{address}: {error.strerror or error}") from error

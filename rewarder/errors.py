@@ -13,7 +13,7 @@ A caller's own mistake is a plain `RuntimeError` or `ValueError`.
 
 from __future__ import annotations
 
-from rewarder.text import clean
+from rewarder.sanitize import clean
 
 RETRY_CODES = frozenset({1001, 1006, 1011, 1012, 1013, 4408})
 """Close codes after which the same rewarder may well be there again: it restarts, or the network blinked."""
@@ -29,7 +29,7 @@ BUSY = 4409
 
 
 class RewarderError(Exception):
-    """Base of every error this package raises about a peer, whose words in it are harmless: see `rewarder.text`."""
+    """Base of every error this package raises about a peer, whose words in it are harmless: see `rewarder.sanitize`."""
 
     retry: bool = False
     """Whether connecting again, later, makes sense."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from rewarder.text import clean
+from rewarder.sanitize import clean
 
 PRODUCT = "universe-client"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rewarder.client import RewarderTimeouts
-from rewarder.offer import LOCKSTEP, OBSERVATION
+from rewarder.protocol.features import LOCKSTEP, OBSERVATION
 from universe_client.errors import ConfigError
 from vnc.drivers import Driver, choose
 from vnc.encodings import Encoding, preference

@@ -19,7 +19,7 @@ from typing import NoReturn
 from rewarder.container.network import NetworkOpen, close_network
 from rewarder.container.spawner import CONTROL, Spawner
 from rewarder.container.users import JUDGE, PLAYER, acting_as, become, forgo_privileges
-from rewarder.lifetime import STDIN, read_line
+from rewarder.stdin import STDIN, read_line
 
 SECRETS = Path("/run/secrets")
 PRIVATE = Path("/run/remote")

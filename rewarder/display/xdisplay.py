@@ -21,7 +21,7 @@ from rewarder.display.guard import Guard
 from rewarder.display.task_user import task_user
 from rewarder.display.x11 import COOKIE, XClient
 from rewarder.display.x11_windows import WindowClient
-from rewarder.reach import check_reach
+from rewarder.server.exposure import check_reach
 from vnc.tls import Identity
 from vnc.vncauth import PASSWORD_BYTES, Passwords, obfuscated
 
@@ -90,7 +90,7 @@ class XDisplay:
             password: what VNC clients must give, the first 8 bytes count; None lets everybody in.
             view_only_password: what lets a VNC client watch, but not act.
             identity: with it, VNC clients are let in over TLS only (X509Vnc, or X509None without a password).
-            private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
+            private_network: whether `host` may be off loopback without TLS: see `rewarder.server.exposure`.
 
         Raises:
             ValueError: strangers could reach the display, or `identity` is none.

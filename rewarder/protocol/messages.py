@@ -20,7 +20,7 @@ import msgspec
 
 from rewarder.errors import ProtocolError
 from rewarder.protocol.episode import EpisodeId
-from rewarder.text import clean, clean_data
+from rewarder.sanitize import clean, clean_data
 
 MAX_FRAME = 1 << 20
 """Bytes of one message; the WebSocket default of both ends of the original protocol's libraries."""
@@ -286,7 +286,7 @@ def _body(wire: _WireEnvelope) -> Message | UnknownMessage:
 
 
 def _harmless(message: Message | UnknownMessage) -> Message | UnknownMessage:
-    """Replace what a terminal might act on: see `rewarder.text`."""
+    """Replace what a terminal might act on: see `rewarder.sanitize`."""
     changes: dict[str, Any] = {}
     for name in message.__struct_fields__:
         value = getattr(message, name)

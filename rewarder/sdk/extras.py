@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rewarder.offer import LOCKSTEP, OBSERVATION, Offer
+from rewarder.protocol.features import LOCKSTEP, OBSERVATION, Offer
 from rewarder.protocol.messages import Call, ObservationSpace, ReplyCall
 from rewarder.protocol.sessions import CallRequest, StepRequest
 from rewarder.protocol.values import pack, unpack

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from rewarder.lifetime import until_stopped
-from rewarder.reach import check_reach, names
 from rewarder.sdk.environment import Runtime, Tick
 from rewarder.sdk.extras import Extras
 from rewarder.sdk.inbox import Inbox
 from rewarder.sdk.player import Player
+from rewarder.sdk.shutdown import until_stopped
 from rewarder.sdk.worker import Worker
+from rewarder.server.exposure import check_reach, names
 from rewarder.server.server import RewarderServer
 from rewarder.version import VERSION
 from rewarder.viewer.bridge import Screen
@@ -120,7 +120,7 @@ async def serve(
         novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.site.Viewer`.
         call: names that clients may call, read and set in the runtime's `inside`; nothing by default.
         identity: what both ports show over TLS, without which nobody gets in then; None: they have no TLS.
-        private_network: whether `host` may be off loopback without TLS: see `rewarder.reach`.
+        private_network: whether `host` may be off loopback without TLS: see `rewarder.server.exposure`.
         allow_hosts: names by which clients may come to the rewarder port, beside addresses, `localhost` and `host`; by
             any other they are refused, since it may be a stranger's that was made to lead here.
 

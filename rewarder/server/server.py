@@ -25,10 +25,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
-from rewarder.auth import Authenticator, wire_logger
+from rewarder.credentials import wire_logger
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
-from rewarder.offer import OBSERVATION, wanted
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.features import OBSERVATION, wanted
 from rewarder.protocol.messages import MAX_FRAME, Describe, Message, Observation, ReplyCall, Text
 from rewarder.protocol.sessions import (
     ActionRequest,
@@ -42,6 +42,7 @@ from rewarder.protocol.sessions import (
 from rewarder.protocol.sessions import (
     Request as ClientRequest,
 )
+from rewarder.server.authenticator import Authenticator
 from rewarder.server.idle import IdleWatch
 from rewarder.server.upgrade import (
     Extras,

@@ -18,8 +18,8 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
-from rewarder.auth import same_origin
-from rewarder.offer import Offer
+from rewarder.protocol.features import Offer
+from rewarder.server.authenticator import same_origin
 
 if TYPE_CHECKING:
     from rewarder.protocol.messages import ObservationSpace

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rewarder.auth import authorization
+from rewarder.credentials import authorization
 from tests.rewarder.remotes import Scripted, served
 from tests.support.http import get
 from tests.vnc.rfb_client import RFBClient

@@ -16,9 +16,9 @@ from websockets.datastructures import Headers as HTTPHeaders
 
 from rewarder.client import RewarderAddress, RewarderClient
 from rewarder.errors import RewarderError
-from rewarder.offer import Offer
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.features import Offer
 from rewarder.protocol.messages import SERVER_MESSAGES, Headers, Message, UnknownMessage, decode, encode
 from rewarder.version import peer_version
 from rewarder.viewer.site import viewer_path

@@ -11,12 +11,12 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from rewarder import auth
-from rewarder.auth import Authenticator, authorization
+from rewarder.credentials import authorization, wire_logger
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import decode
 from rewarder.protocol.sessions import ClientSession, ServerSession
+from rewarder.server.authenticator import Authenticator
 
 PASSWORD = "canary-7f3a"
 
@@ -95,7 +95,7 @@ async def test_remote_passwords_are_in_no_log_and_no_answer(bench, caplog, passw
             f"ws://127.0.0.1:{server.port}/",
             additional_headers={"authorization": authorization(password)},
             proxy=None,
-            logger=auth.wire_logger("rewarder.wire.test"),
+            logger=wire_logger("rewarder.wire.test"),
         ):
             pass
     except InvalidStatus as refused:

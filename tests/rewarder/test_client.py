@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from rewarder.auth import authorization
 from rewarder.client import BURST, RewarderAddress, RewarderTimeouts
+from rewarder.credentials import authorization
 from rewarder.errors import AuthError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId

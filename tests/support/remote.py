@@ -13,8 +13,8 @@ import numpy as np
 
 from rewarder.client import RewarderAddress
 from rewarder.errors import PeerLost
-from rewarder.offer import LOCKSTEP, Offer
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.features import LOCKSTEP, Offer
 from rewarder.protocol.sessions import Request, StepRequest
 from rewarder.server.server import ResetRequest, RewarderServer
 from tests.support.listeners import stop_accepting

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from rewarder.lifetime import until_stopped
+from rewarder.sdk.shutdown import until_stopped
 from universe_client.errors import ConfigError
 from universe_client.providers.address import parse
 from vnc.capture.capture import Capture, CaptureError, CaptureWriter, read_capture

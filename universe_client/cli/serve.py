@@ -13,8 +13,8 @@ from rich.console import Console
 from rewarder.cli.serve_options import Serving
 from rewarder.client import RewarderAddress
 from rewarder.display.guard import secret_directory
-from rewarder.reach import EVERYWHERE
 from rewarder.sdk.runtime import Ports, RuntimeCrash
+from rewarder.server.exposure import EVERYWHERE
 from rewarder.viewer.site import viewer_path
 from universe_client.cli.view import base_url
 from universe_client.errors import ConfigError

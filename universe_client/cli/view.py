@@ -18,10 +18,10 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from rewarder.auth import authorization
+from rewarder.certificates import HANDSHAKE_ERRORS
 from rewarder.client import RewarderAddress
+from rewarder.credentials import authorization
 from rewarder.display.guard import secret_directory
-from rewarder.trust import IN_TLS
 from rewarder.viewer.site import viewer_path
 from universe_client.cli.containers import address_of
 from universe_client.errors import ConfigError
@@ -128,7 +128,7 @@ def _connection(rewarder: RewarderAddress) -> HTTPConnection:
 
 
 def _words(rewarder: RewarderAddress, error: Exception) -> str:
-    if rewarder.tls is not None and isinstance(error, IN_TLS):
+    if rewarder.tls is not None and isinstance(error, HANDSHAKE_ERRORS):
         return rewarder.tls.refusal(error)
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 

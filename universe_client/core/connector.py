@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from rewarder.client import RewarderClient
-from rewarder.offer import LOCKSTEP, OBSERVATION
 from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.features import LOCKSTEP, OBSERVATION
 from rewarder.protocol.messages import Envelope
 from rewarder.version import VERSION
 from universe_client.config import Config

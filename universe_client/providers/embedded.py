@@ -16,7 +16,7 @@ from typing import ClassVar
 import msgspec
 
 from rewarder.client import RewarderAddress
-from rewarder.text import clean
+from rewarder.sanitize import clean
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
 from universe_client.providers.provider import RemoteAddress

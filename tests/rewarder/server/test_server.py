@@ -10,10 +10,11 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from rewarder.auth import FREE_FAILURES, Authenticator, authorization
+from rewarder.credentials import authorization
 from rewarder.errors import ControllerBusy, PeerLost
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import Envelope
+from rewarder.server.authenticator import FREE_FAILURES, Authenticator
 from rewarder.server.server import RewarderServer, ServerLimits
 from rewarder.version import VERSION
 

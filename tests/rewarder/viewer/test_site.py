@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from rewarder.auth import authorization
+from rewarder.credentials import authorization
 from rewarder.viewer import site as viewer_module
 from rewarder.viewer.site import Viewer, ViewerTokens, find_novnc
 from tests.rewarder.remotes import Scripted, served

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from rewarder.text import clean
+from rewarder.sanitize import clean
 from universe_client.errors import ConfigError
 from universe_client.providers.containers.daemon import EngineError, EngineMissing, daemon_url, knock
 from universe_client.providers.containers.images import Image

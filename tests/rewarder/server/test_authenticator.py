@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewarder.auth import (
+from rewarder.credentials import authorization, password_of, wire_logger
+from rewarder.server.authenticator import (
     FREE_FAILURES,
     MAX_ADDRESSES,
     MAX_WAITING,
     Authenticator,
-    authorization,
-    password_of,
     same_origin,
-    wire_logger,
 )
 
 

@@ -1,19 +1,15 @@
-"""Who may open a rewarder connection: decided at the HTTP upgrade, before any frame."""
+"""Check passwords and origins of HTTP upgrade requests, before any WebSocket frame."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import hashlib
 import hmac
-import logging
-import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from rewarder.text import clean
+from rewarder.credentials import password_of
 
 FREE_FAILURES = 5
 """Wrong passwords an address may send before it is answered late."""
@@ -23,28 +19,6 @@ MAX_WAITING = 4
 """Late answers of one address at a time; further wrong passwords are turned away at once, and hold nothing."""
 MAX_ADDRESSES = 1024
 """Addresses whose failures are remembered."""
-SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
-_TOKEN = re.compile(r"(token=)[^&\s]+")
-
-
-def authorization(password: str) -> str:
-    """Return the header value that carries `password` as Universe sends it: Basic, in the user field."""
-    return "Basic " + base64.b64encode(f"{password}:".encode()).decode("ascii")
-
-
-def password_of(header: str | None) -> str | None:
-    """Return the password in an `Authorization` header, Basic or Bearer; None when there is none."""
-    scheme, _, value = (header or "").strip().partition(" ")
-    value = value.strip()
-    if scheme.lower() == "bearer":
-        return value or None
-    if scheme.lower() != "basic":
-        return None
-    try:
-        user, colon, _ = base64.b64decode(value, validate=True).decode().rpartition(":")
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    return user if colon else None
 
 
 def same_origin(origin: str | None, host: str | None) -> bool:
@@ -106,34 +80,6 @@ class Authenticator:
         if len(self._records) > MAX_ADDRESSES:
             self._records.popitem(last=False)
         return record
-
-
-class _HideSecrets(logging.Filter):
-    """Takes credentials, and what a terminal might act on, out of what the WebSocket library logs at DEBUG."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        args = record.args
-        if isinstance(args, tuple) and len(args) == 2 and str(args[0]).lower() in SECRET_HEADERS:
-            record.args = (args[0], "[hidden]")
-        elif isinstance(args, tuple):
-            record.args = tuple(
-                arg if isinstance(arg, int | float) else _TOKEN.sub(r"\1[hidden]", clean(str(arg)))
-                for arg in args
-            )
-        # A port scanner, or a health check that hangs up, is no error of ours and deserves no traceback.
-        if record.msg == "opening handshake failed":
-            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
-            record.exc_info = record.exc_text = None
-            return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
-        return True
-
-
-def wire_logger(name: str) -> logging.Logger:
-    """Return the logger to give to the WebSocket library: one that never prints a credential."""
-    logger = logging.getLogger(name)
-    if not any(isinstance(each, _HideSecrets) for each in logger.filters):
-        logger.addFilter(_HideSecrets())
-    return logger
 
 
 def _digest(password: str) -> bytes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rewarder.display.xdisplay import XDisplay
-from rewarder.reach import check_reach, is_loopback
 from rewarder.sdk.runtime import serve
+from rewarder.server.exposure import check_reach, is_loopback
 from tests.rewarder.remotes import Scripted
 
 

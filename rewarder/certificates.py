@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection
 
 from rewarder.errors import AuthError
 
-IN_TLS = (ssl.SSLError, ConnectionResetError)
+HANDSHAKE_ERRORS = (ssl.SSLError, ConnectionResetError)
 """What a TLS handshake fails with, and the TCP connection before it does not."""
 
 

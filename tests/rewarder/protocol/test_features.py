@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from websockets.datastructures import Headers
 
-from rewarder.offer import LOCKSTEP, Offer, want, wanted
+from rewarder.protocol.features import LOCKSTEP, Offer, want, wanted
 
 
 def test_an_offer_reads_back():

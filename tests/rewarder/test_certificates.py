@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from rewarder.auth import authorization
 from rewarder.client import RewarderAddress, RewarderClient, RewarderTimeouts
+from rewarder.credentials import authorization
 from rewarder.errors import AuthError, ConnectError, RewarderError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.server.server import ServerLimits

@@ -1,0 +1,61 @@
+"""Passwords in HTTP headers, and loggers that hide them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+import re
+
+from rewarder.sanitize import clean
+
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_TOKEN = re.compile(r"(token=)[^&\s]+")
+
+
+def authorization(password: str) -> str:
+    """Return the header value that carries `password` as Universe sends it: Basic, in the user field."""
+    return "Basic " + base64.b64encode(f"{password}:".encode()).decode("ascii")
+
+
+def password_of(header: str | None) -> str | None:
+    """Return the password in an `Authorization` header, Basic or Bearer; None when there is none."""
+    scheme, _, value = (header or "").strip().partition(" ")
+    value = value.strip()
+    if scheme.lower() == "bearer":
+        return value or None
+    if scheme.lower() != "basic":
+        return None
+    try:
+        user, colon, _ = base64.b64decode(value, validate=True).decode().rpartition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+    return user if colon else None
+
+
+class _HideSecrets(logging.Filter):
+    """Takes credentials, and what a terminal might act on, out of what the WebSocket library logs at DEBUG."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        args = record.args
+        if isinstance(args, tuple) and len(args) == 2 and str(args[0]).lower() in SECRET_HEADERS:
+            record.args = (args[0], "[hidden]")
+        elif isinstance(args, tuple):
+            record.args = tuple(
+                arg if isinstance(arg, int | float) else _TOKEN.sub(r"\1[hidden]", clean(str(arg)))
+                for arg in args
+            )
+        # A port scanner, or a health check that hangs up, is no error of ours and deserves no traceback.
+        if record.msg == "opening handshake failed":
+            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+            record.exc_info = record.exc_text = None
+            return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+        return True
+
+
+def wire_logger(name: str) -> logging.Logger:
+    """Return the logger to give to the WebSocket library: one that never prints a credential."""
+    logger = logging.getLogger(name)
+    if not any(isinstance(each, _HideSecrets) for each in logger.filters):
+        logger.addFilter(_HideSecrets())
+    return logger

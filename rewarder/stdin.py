@@ -1,0 +1,36 @@
+"""Read the standard input of a remote's process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+STDIN = 0
+
+
+def read_line(descriptor: int = STDIN, limit: int = 4096) -> bytes:
+    """Read one line without reading past it.
+
+    Raises:
+        ValueError: the line is longer than `limit`, or the input ended before its newline.
+    """
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(descriptor, 1)
+        if not byte or len(line) >= limit:
+            raise ValueError(f"no line within {limit} bytes of input")
+        line += byte
+    return line
+
+
+def on_end(ended: Callable[[], None]) -> None:
+    """Call `ended` on another thread when stdin ends."""
+
+    def watch() -> None:
+        # Plain reads: at exit the interpreter would wait for the lock of a buffered reader.
+        while os.read(STDIN, 4096):
+            pass
+        ended()
+
+    threading.Thread(target=watch, name="stdin", daemon=True).start()
