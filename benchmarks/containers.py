@@ -125,7 +125,7 @@ def _await_pixels(env: VectorEnv) -> None:
 
 
 def _play(env: VectorEnv) -> int:
-    agent, throttled, updates = RandomAgent(seed=1), Throttle(env, fps=60), 0
+    agent, throttled, updates = RandomAgent(seed=1), Throttle(env, step_rate=60), 0
     results: Any = ([None], [0.0], [False], {})
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:

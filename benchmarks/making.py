@@ -1,8 +1,8 @@
 """64 remotes of 1024x768: how long making their environment takes, and what memory it takes beyond the frames.
 
 The remotes are VNC servers and rewarders in another process; each environment is made in a process of its own. Without
-`screen=` making it means to connect to all of them, with it nobody is waited for. Memory is what resides. A frame is
-there twice, in the array of observations and as the framebuffer that its connection decodes into: 151 MB each, which
+`screen_size=` making it means to connect to all of them, with it nobody is waited for. Memory is what resides. A frame
+is there twice, in the array of observations and as the framebuffer that its connection decodes into: 151 MB each, which
 the last columns leave out; pages of them that nobody has written to are not there yet when the environment is made.
 What a whole screen needs while it is received is given back when nothing comes for a moment.
 """
@@ -31,7 +31,7 @@ from vnc.session import Frame
 
 REMOTES, WIDTH, HEIGHT = 64, 1024, 768
 _FRAMES = REMOTES * WIDTH * HEIGHT * 3
-_CASES = {"sizes asked for": "ask", "sizes known: screen=(1024, 768)": "know"}
+_CASES = {"sizes asked for": "ask", "sizes known: screen_size=(1024, 768)": "know"}
 
 
 def measure(console: Console, rounds: int) -> Report:
@@ -67,7 +67,7 @@ def _make(how: str, address: str) -> None:
     screen = (WIDTH, HEIGHT) if how == "know" else None
     before = _resident()
     began = time.perf_counter()
-    env = gymnasium.make_vec("universe/Remote-v0", remotes=address, screen=screen)
+    env = gymnasium.make_vec("universe/Remote-v0", remotes=address, screen_size=screen)
     made, memory = time.perf_counter() - began, _resident() - before
     env.reset()
     told = {

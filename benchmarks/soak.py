@@ -89,7 +89,7 @@ class Soak:
     """Plays, and looks at the containers once a minute."""
 
     def __init__(self, env: VectorEnv, provider: Mixed) -> None:
-        self.env = Throttle(env, fps=FPS)
+        self.env = Throttle(env, step_rate=FPS)
         self._links = [remote.link for remote in env.remotes]
         self._sdk = client()
         self._providers = provider.providers

@@ -38,7 +38,7 @@ FIGURES = (
 def evaluate(name: str, options: argparse.Namespace) -> list[str]:
     """Play the episodes; return the agent's column of the table."""
     remotes = universe_client.make(options.env_id, options.remotes)
-    logger = Logger(Throttle(BlockingReset(remotes), fps=options.rate), every=3600)
+    logger = Logger(Throttle(BlockingReset(remotes), step_rate=options.rate), every=3600)
     agent = find_agent(name, DEFAULT_KEYS, options.seed)
     with EpisodeID(logger, limit=options.episodes) as env:
         returns, lengths, reactions = play(env, agent, options)

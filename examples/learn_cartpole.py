@@ -3,8 +3,8 @@
     pip install '.[learn,gym-core]'
     python examples/learn_cartpole.py                    # a few minutes; the curve is learn_cartpole.png
 
-The remotes send their environment's own observation along (`v0.env.observation`), and `observation="state"` makes it
-the learner's. The poles are held up with the arrow keys, like everything here.
+The remotes send the environment observation too (`v0.env.observation`); `observation="env_observation"` gives it to
+the learner. The poles are held up with the arrow keys, like everything here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def make_env(remotes: int) -> SB3VecEnv:
             num_envs=remotes,
             env_id="gym-core.CartPole-v1",
             mode="lockstep",
-            observation="state",
+            observation="env_observation",
             actions=["Left", "Right"],
         )
     )

@@ -337,7 +337,7 @@ class Score:
 def play(task: str, episodes: int, seed: int) -> Score:
     """Play `episodes` of one task; the world does not wait while we look."""
     score = Score([], [])
-    remotes = ProcessProvider(1, f"browser.{task}", geometry=(640, 480))
+    remotes = ProcessProvider(1, f"browser.{task}", screen_size=(640, 480))
     with universe_client.VectorEnv(f"browser.{task}", remotes) as env:
         env.reset(seed=seed)
         policy: Policy | None = None

@@ -117,7 +117,7 @@ def main() -> None:
     options = parser.parse_args()
     remotes = int(options.remotes) if options.remotes.isdigit() else options.remotes
     agent = PixelAgent()
-    with Throttle(BlockingReset(universe_client.make("builtin.NeonDrive-v0", remotes)), fps=30) as env:
+    with Throttle(BlockingReset(universe_client.make("builtin.NeonDrive-v0", remotes)), step_rate=30) as env:
         observation_n = env.reset(seed=options.seed)
         returns, scores = np.zeros(env.n), []
         for _ in range(round(options.seconds * 30)):

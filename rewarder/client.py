@@ -36,7 +36,7 @@ from rewarder.errors import (
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.clock import ClockSync
 from rewarder.protocol.features import Offer, want
-from rewarder.protocol.messages import MAX_FRAME, Call, Envelope, ObservationSpace, ReplyPing
+from rewarder.protocol.messages import MAX_FRAME, Call, Envelope, EnvObservationSpace, ReplyPing
 from rewarder.protocol.sessions import ClientSession, close_reason
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
@@ -167,9 +167,9 @@ class RewarderClient:
         return Offer() if response is None else Offer.read(response.headers)
 
     @property
-    def observation_space(self) -> ObservationSpace | None:
+    def env_observation_space(self) -> EnvObservationSpace | None:
         """Of the environment's own observations, once it has been told."""
-        return self._session.observation_space
+        return self._session.env_observation_space
 
     def reset(self, env_id: str | None, seed: int | None = None, fps: float | None = None) -> int:
         """Send `v0.env.reset`; return its message id. On a connection that is over: no effect."""

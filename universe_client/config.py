@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from rewarder.client import RewarderTimeouts
-from rewarder.protocol.features import LOCKSTEP, OBSERVATION
+from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP
 from universe_client.errors import ConfigError
+from universe_client.renamed import refuse_old_arguments
 from vnc.drivers import Driver, choose
 from vnc.encodings import Encoding, preference
 from vnc.session import Limits, Timeouts
 
 
+@refuse_old_arguments
 @dataclass(frozen=True, slots=True)
 class Config:
     """How an environment treats its remotes.
@@ -25,8 +27,9 @@ class Config:
             server on this host for raw pixels, any other for tight ones.
         quality: of JPEG, 0 to 9, where the server may use it; None, the default, keeps pixels exact.
         mode: "realtime", or "lockstep": the remotes freeze between steps, and live for exactly one tick in each.
-        generic: ask the remotes for their environments' own observations, as `"generic"` beside the pixels.
-        call: what the remotes that are started for this environment let it call, read and set inside.
+        env_observation: request the environment observation from each remote; an observation then has the key
+            `"env_observation"` beside the pixels.
+        allowed_calls: what the remotes that are started for this environment let it call, read and set inside.
         fps: the rate asked of each remote in its reset; None leaves it to the remote.
         observer: watch only: another client controls the episodes, nothing we send reaches the remote.
         on_error: "truncate" reports a remote's failure in its slot and goes on; "raise" raises it from `step`.
@@ -43,8 +46,8 @@ class Config:
     encoding: Encoding = "auto"
     quality: int | None = None
     mode: Literal["realtime", "lockstep"] = "realtime"
-    generic: bool = False
-    call: Sequence[str] = ()
+    env_observation: bool = False
+    allowed_calls: Sequence[str] = ()
     fps: float | None = None
     observer: bool = False
     on_error: Literal["truncate", "raise"] = "truncate"
@@ -60,7 +63,7 @@ class Config:
     @property
     def wants(self) -> frozenset[str]:
         """What rewarders are asked for beyond v0."""
-        asked = {LOCKSTEP: self.mode == "lockstep", OBSERVATION: self.generic}
+        asked = {LOCKSTEP: self.mode == "lockstep", ENV_OBSERVATION: self.env_observation}
         return frozenset(word for word, wanted in asked.items() if wanted)
 
     def __post_init__(self) -> None:

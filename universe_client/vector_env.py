@@ -23,6 +23,7 @@ from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider
 from universe_client.providers.provider import Provider
+from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces import actions
 from universe_client.spaces.events import EventSpace, ObservationSpace
 from vnc.events import Event
@@ -35,6 +36,7 @@ _HEARING = 0.25
 """Seconds that one look at all remotes may wait in all for an event loop that stands still."""
 
 
+@refuse_old_arguments
 class VectorEnv(RemoteCalls):
     """A vector of remotes that live in real time, whatever the agent does.
 
@@ -75,7 +77,7 @@ class VectorEnv(RemoteCalls):
         self.env_id = env_id
         self._home = Home()
         self._home.enter()
-        self.provider = find_provider(remotes, env_id, self.config.start_timeout, self.config.call)
+        self.provider = find_provider(remotes, env_id, self.config.start_timeout, self.config.allowed_calls)
         self.n = self.provider.n
         self._changed = Changed()
         self._loop = LoopThread()

@@ -29,7 +29,7 @@ class Serving:
     novnc: Path | None
     idle_timeout: float | None
     seed: int | None
-    call: Sequence[str]
+    allowed_calls: Sequence[str]
 
     def play(
         self,
@@ -65,7 +65,7 @@ class Serving:
                 on_ready=on_ready,
                 display=display,
                 novnc=self.novnc,
-                call=self.call,
+                allowed_calls=self.allowed_calls,
                 allow_hosts=self.allow_hosts,
             )
 
@@ -97,7 +97,7 @@ def serving(options: argparse.Namespace) -> Serving:
         novnc=options.novnc,
         idle_timeout=options.idle_timeout,
         seed=options.seed,
-        call=options.call,
+        allowed_calls=options.call,
     )
 
 

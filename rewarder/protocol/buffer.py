@@ -141,13 +141,13 @@ class Feed:
             if episode is not None and not episode.add_text(text, size):
                 buffer._dropped += 1
 
-    def observation(self, episode_id: EpisodeId, value: Any) -> None:
+    def env_observation(self, episode_id: EpisodeId, value: Any) -> None:
         """Set the episode's generic observation; the last one wins."""
         buffer = self._buffer
         with buffer._lock:
             episode = self._accept(episode_id)
             if episode is not None:
-                episode.observation = value
+                episode.env_observation = value
 
     def _accept(self, episode_id: EpisodeId) -> Episode | None:
         """The episode this id may still change; None when it is stale, which is counted, or the connection is over."""
@@ -293,7 +293,7 @@ class RewardBuffer:
             env_state=current.env_state if current else None,
             fps=self._fps,
             text=source.text,
-            observation=source.observation,
+            env_observation=source.env_observation,
             info=source.info,
             stale=self._stale,
             duplicate=self._duplicate,

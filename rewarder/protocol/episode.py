@@ -70,7 +70,7 @@ class Popped(msgspec.Struct, frozen=True):
     skipped_episodes: int = 0
     """Further episodes that came and went since the last pop; their rewards are in `reward`."""
     text: list[Any] = msgspec.field(default_factory=list)
-    observation: Any | None = None
+    env_observation: Any | None = None
     info: dict[str, Any] = msgspec.field(default_factory=dict)
     stale: int = 0
     duplicate: int = 0
@@ -98,7 +98,7 @@ class Episode:
     text_bytes: int = 0
     info: dict[str, Any] = field(default_factory=dict)
     info_bytes: int = 0
-    observation: Any | None = None
+    env_observation: Any | None = None
     sent_at: float | None = None
     received_at: float | None = None
     terminated: bool = False
@@ -115,7 +115,7 @@ class Episode:
         """Forget all but the return."""
         self.text, self.text_bytes = [], 0
         self.info, self.info_bytes = {}, 0
-        self.observation = None
+        self.env_observation = None
 
     def absorb(self, other: Episode) -> None:
         """Take over the return of an episode that is not kept apart any longer."""

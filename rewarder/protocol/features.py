@@ -10,8 +10,8 @@ from rewarder.sanitize import clean
 
 LOCKSTEP = "lockstep"
 """The client steps the environment: see `messages.Step`."""
-OBSERVATION = "observation"
-"""The rewarder sends the environment's own observations: see `messages.ObservationSpace`."""
+ENV_OBSERVATION = "observation"
+"""The rewarder sends environment observations: see `messages.EnvObservationSpace`."""
 
 _OFFERS = "Universe-Offers"
 _WANTS = "Universe-Wants"
@@ -31,7 +31,7 @@ class Offer:
     """What a rewarder supports beyond v0, from its response to the upgrade; empty if it announces nothing."""
 
     features: frozenset[str] = frozenset()
-    """A subset of `LOCKSTEP` and `OBSERVATION`."""
+    """A subset of `LOCKSTEP` and `ENV_OBSERVATION`."""
     calls: frozenset[str] = frozenset()
     """Names of the environment's attributes that clients may call, read and set: see `messages.Call`."""
 

@@ -73,7 +73,7 @@ class Text(Message, frozen=True):
     text: Any = None
 
 
-class Observation(Message, frozen=True):
+class EnvObservation(Message, frozen=True):
     """Server: an observation other than pixels; any JSON."""
 
     method: ClassVar[str] = "v0.env.observation"
@@ -131,7 +131,7 @@ class ReplyCall(Message, frozen=True):
     is_method: bool = False
 
 
-class ObservationSpace(Message, frozen=True):
+class EnvObservationSpace(Message, frozen=True):
     """Server, to a client that wants observations: the box that each `v0.env.observation` is from.
 
     `low` and `high` are as in `rewarder.protocol.values`, arrays of `dtype` and `shape`.
@@ -195,8 +195,8 @@ class UnknownMessage(msgspec.Struct, frozen=True):
 
 
 SERVER_MESSAGES: tuple[type[Message], ...] = (
-    Describe, Reward, Text, Observation, ConnectionClose, ReplyError, ReplyReset, ReplyPing, ReplyStep,
-    ReplyCall, ObservationSpace,
+    Describe, Reward, Text, EnvObservation, ConnectionClose, ReplyError, ReplyReset, ReplyPing, ReplyStep,
+    ReplyCall, EnvObservationSpace,
 )  # fmt: skip
 CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step, Call)
 

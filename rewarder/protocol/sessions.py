@@ -24,10 +24,10 @@ from rewarder.protocol.messages import (
     ConnectionClose,
     Describe,
     Envelope,
+    EnvObservation,
+    EnvObservationSpace,
     Headers,
     Message,
-    Observation,
-    ObservationSpace,
     Ping,
     ReplyCall,
     ReplyError,
@@ -83,7 +83,7 @@ class ClientSession(_Session):
     Attributes:
         clock: skew and round trip, from the pings answered so far.
         closing: what the server said in `v0.connection.close`, if it did.
-        observation_space: of the environment's own observations, if the server told it.
+        env_observation_space: of the environment's own observations, if the server told it.
         reset_error: the error the latest reset was answered with; None while there is none.
     """
 
@@ -91,7 +91,7 @@ class ClientSession(_Session):
         super().__init__(label)
         self.clock = ClockSync()
         self.closing: str | None = None
-        self.observation_space: ObservationSpace | None = None
+        self.env_observation_space: EnvObservationSpace | None = None
         self.reset_error: ResetRejected | None = None
         self._feed = buffer.connect()
         self._pings: OrderedDict[int, float] = OrderedDict()
@@ -136,7 +136,7 @@ class ClientSession(_Session):
         if not self._feed.is_open or self._feed.is_duplicate(envelope.headers.message_id):
             return None
         message = envelope.message
-        if isinstance(message, (Reward, Describe, Text, Observation)):
+        if isinstance(message, (Reward, Describe, Text, EnvObservation)):
             self._receive_episode(envelope, now)
         elif isinstance(message, ReplyPing):
             self._receive_pong(envelope.headers, now, wall)
@@ -146,8 +146,8 @@ class ClientSession(_Session):
             self._receive_error(envelope.headers, message.message or "no reason given")
         elif isinstance(message, ConnectionClose):
             self.closing = (message.message or "no reason given")[:1000]
-        elif isinstance(message, ObservationSpace):
-            self.observation_space = message
+        elif isinstance(message, EnvObservationSpace):
+            self.env_observation_space = message
         elif not isinstance(message, (ReplyStep, ReplyCall)):
             self._note(f"method {message.method!r}")
         return envelope
@@ -166,8 +166,8 @@ class ClientSession(_Session):
             feed.describe(episode_id, message.env_id, message.env_state, message.fps)
         elif isinstance(message, Text):
             feed.text(episode_id, message.text, envelope.size)
-        elif isinstance(message, Observation):
-            feed.observation(episode_id, message.observation)
+        elif isinstance(message, EnvObservation):
+            feed.env_observation(episode_id, message.observation)
 
     def _receive_pong(self, headers: Headers, now: float, wall: float) -> None:
         parent = headers.parent_message_id

@@ -23,11 +23,11 @@ class RuntimeOptions:
 
     fps: float | None = None
     """Ticks per second; None takes the environment's own."""
-    observation: bool = False
+    env_observation: bool = False
     """Whether an environment's own observation is sent beside the pixels."""
     program: Sequence[str] | None = None
     """The command line of a `process.` environment; None runs the program that its env id names."""
-    screen: tuple[int, int] = (1024, 768)
+    screen_size: tuple[int, int] = (1024, 768)
     """Width and height of the display of an environment on an X display."""
     runtime: str | None = None
     """`module:class` of a runtime that is none of ours; it is made without arguments."""
@@ -66,7 +66,7 @@ def opened(
         return
     from rewarder.display.xdisplay import XDisplay
 
-    display = XDisplay(*options.screen, **access)
+    display = XDisplay(*options.screen_size, **access)
     with on_display(env_id, display, options) as runtime:
         yield runtime, display.port
 
@@ -111,7 +111,7 @@ def _neon_drive(env_id: str, options: RuntimeOptions) -> Runtime:
 def _gym_core(env_id: str, options: RuntimeOptions) -> Runtime:
     from rewarder.runtimes.gym.core import GymCore
 
-    return GymCore(env_id, fps=options.fps, send_observation=options.observation)
+    return GymCore(env_id, fps=options.fps, send_env_observation=options.env_observation)
 
 
 def _program(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:

@@ -229,7 +229,7 @@ class ProgramRuntime(Runtime):
             if report.done or report.truncated:
                 self._short_lives = 0
                 return Tick(None, reward, True, report.truncated, text, observation, info)
-        return Tick(reward=reward, text=text, observation=observation, info=info)
+        return Tick(reward=reward, text=text, env_observation=observation, info=info)
 
 
 @contextmanager

@@ -38,7 +38,7 @@ class Tick:
     truncated: bool = False
     """With `done`: it was cut short from outside (a time limit), not ended by what happened in it."""
     text: object | None = None
-    observation: object | None = None
+    env_observation: object | None = None
     info: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -62,9 +62,9 @@ class Runtime:
     stepped: bool = False
     """Whether a client does, now."""
 
-    observation_box: Box | None = None
-    """What `Tick.observation` is from, if clients may ask for it; known after `open`."""
-    tells_observation: bool = False
+    env_observation_space: Box | None = None
+    """What `Tick.env_observation` is from, if clients may ask for it; known after `open`."""
+    env_observation_wanted: bool = False
     """Whether a client has asked for it; a runtime may tell it unasked."""
     inside: object | None = None
     """Whose listed attributes clients may call, read and set; known after `open`."""

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rewarder.protocol.features import LOCKSTEP, OBSERVATION, Offer
-from rewarder.protocol.messages import Call, ObservationSpace, ReplyCall
+from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP, Offer
+from rewarder.protocol.messages import Call, EnvObservationSpace, ReplyCall
 from rewarder.protocol.sessions import CallRequest, StepRequest
 from rewarder.protocol.values import pack, unpack
 from rewarder.sdk.environment import Box, Runtime
@@ -35,13 +35,13 @@ class Extras:
         if calls and runtime.inside is None:
             raise ValueError(f"{', '.join(runtime.env_ids)} has nothing inside that could be called")
         self._runtime, self._worker, self._inbox = runtime, worker, inbox
-        self._space = runtime.observation_box
-        features = {LOCKSTEP: runtime.lockstep, OBSERVATION: self._space is not None}
+        self._space = runtime.env_observation_space
+        features = {LOCKSTEP: runtime.lockstep, ENV_OBSERVATION: self._space is not None}
         self.offer = Offer(frozenset(word for word, there in features.items() if there), frozenset(calls))
         self._calls: set[asyncio.Task[None]] = set()
 
     @property
-    def observation_space(self) -> ObservationSpace | None:
+    def env_observation_space(self) -> EnvObservationSpace | None:
         """What a client that wants observations is told first."""
         return None if self._space is None else _space(self._space)
 
@@ -49,7 +49,7 @@ class Extras:
         """The controlling client, a new one or none, wants these of the offered features."""
         self._inbox.set_lockstep(LOCKSTEP in wants)
         self._runtime.stepped = LOCKSTEP in wants
-        self._runtime.tells_observation = OBSERVATION in wants
+        self._runtime.env_observation_wanted = ENV_OBSERVATION in wants
 
     def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
         """Do what a client asks for, and answer."""
@@ -86,5 +86,5 @@ class Extras:
         raise ValueError(f"operation {call.operation[:16]!r} with {len(arguments)} arguments")
 
 
-def _space(box: Box) -> ObservationSpace:
-    return ObservationSpace(pack(np.asarray(box.low)), pack(np.asarray(box.high)))
+def _space(box: Box) -> EnvObservationSpace:
+    return EnvObservationSpace(pack(np.asarray(box.low)), pack(np.asarray(box.high)))

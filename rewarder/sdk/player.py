@@ -167,8 +167,8 @@ class Player:
         """Send what a tick brought; return True if it ended the episode."""
         if tick.text is not None:
             self._rewarder.text(self._episode_id, tick.text)
-        if tick.observation is not None:
-            self._rewarder.observation(self._episode_id, tick.observation)
+        if tick.env_observation is not None:
+            self._rewarder.env_observation(self._episode_id, tick.env_observation)
         info = dict(tick.info)
         if tick.done and tick.truncated:
             info["truncated"] = True

@@ -66,7 +66,7 @@ class ServeOptions(TypedDict, total=False):
     on_ready: Callable[[Ports], object] | None
     display: int | None
     novnc: Path | None
-    call: Sequence[str]
+    allowed_calls: Sequence[str]
     identity: Identity | None
     private_network: bool
     allow_hosts: Sequence[str]
@@ -97,7 +97,7 @@ async def serve(
     on_ready: Callable[[Ports], object] | None = None,
     display: int | None = None,
     novnc: Path | None = None,
-    call: Sequence[str] = (),
+    allowed_calls: Sequence[str] = (),
     identity: Identity | None = None,
     private_network: bool = False,
     allow_hosts: Sequence[str] = (),
@@ -118,7 +118,7 @@ async def serve(
         display: the port of a VNC server that shows the environment already, with TLS if there is an `identity`; none
             of ours is started.
         novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.site.Viewer`.
-        call: names that clients may call, read and set in the runtime's `inside`; nothing by default.
+        allowed_calls: names that clients may call, read and set in the runtime's `inside`; nothing by default.
         identity: what both ports show over TLS, without which nobody gets in then; None: they have no TLS.
         private_network: whether `host` may be off loopback without TLS: see `rewarder.server.exposure`.
         allow_hosts: names by which clients may come to the rewarder port, beside addresses, `localhost` and `host`; by
@@ -127,8 +127,8 @@ async def serve(
     Raises:
         RuntimeCrash: the environment raised; clients were told.
         OSError: a port cannot be bound.
-        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; `call` has a name
-            that cannot be offered; strangers could reach `host`; or `identity` is none.
+        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; `allowed_calls`
+            has a name that cannot be offered; strangers could reach `host`; or `identity` is none.
     """
     check_reach(host, password, encrypted=identity is not None, private_network=private_network)
     tls = None if identity is None else identity.context()
@@ -142,7 +142,7 @@ async def serve(
             password=password,
             on_reset=inbox.reset,
             on_action=inbox.action,
-            extras=Extras(runtime, worker, inbox, call),
+            extras=Extras(runtime, worker, inbox, allowed_calls),
             health=lambda: {
                 **player.health(),
                 "vnc_clients": vnc.clients if vnc else None,

@@ -28,8 +28,8 @@ from websockets.protocol import State
 from rewarder.credentials import wire_logger
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.features import OBSERVATION, wanted
-from rewarder.protocol.messages import MAX_FRAME, Describe, Message, Observation, ReplyCall, Text
+from rewarder.protocol.features import ENV_OBSERVATION, wanted
+from rewarder.protocol.messages import MAX_FRAME, Describe, EnvObservation, Message, ReplyCall, Text
 from rewarder.protocol.sessions import (
     ActionRequest,
     CallRequest,
@@ -171,9 +171,9 @@ class RewarderServer:
         """Tell everybody a text; any JSON."""
         self._publish(episode_id, Text(text))
 
-    def observation(self, episode_id: EpisodeId, observation: object) -> None:
+    def env_observation(self, episode_id: EpisodeId, observation: object) -> None:
         """Tell everybody an observation other than pixels; any JSON."""
-        self._publish(episode_id, Observation(observation))
+        self._publish(episode_id, EnvObservation(observation))
 
     def reply_reset(self, request: ResetRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
         """Answer a reset, to the client that asked if it is still there."""
@@ -315,7 +315,7 @@ class RewarderServer:
         request = peer.websocket.request
         version = None if request is None else peer_version(request.headers.get("User-Agent"))
         logger.info("%s = joined as %s, version %s", peer.session.label, role, version or "unknown")
-        space = self._extras.observation_space if self._extras and OBSERVATION in peer.wants else None
+        space = self._extras.env_observation_space if self._extras and ENV_OBSERVATION in peer.wants else None
         if space is not None:
             peer.session.tell(space, time.time())
         if self._described is not None:

@@ -22,7 +22,7 @@ from rewarder.protocol.features import Offer
 from rewarder.server.authenticator import same_origin
 
 if TYPE_CHECKING:
-    from rewarder.protocol.messages import ObservationSpace
+    from rewarder.protocol.messages import EnvObservationSpace
     from rewarder.protocol.sessions import CallRequest, StepRequest
     from rewarder.server.server import RewarderServer
 
@@ -58,7 +58,7 @@ class Extras(Protocol):
         ...
 
     @property
-    def observation_space(self) -> ObservationSpace | None:
+    def env_observation_space(self) -> EnvObservationSpace | None:
         """What a client that wants observations is told first."""
         ...
 

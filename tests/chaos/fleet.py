@@ -94,7 +94,9 @@ def _embedded() -> EmbeddedProvider:
 
 
 def _on_display(ledger: Path) -> ProcessProvider:
-    return ProcessProvider(1, "process.numbers", program=_command(ledger), geometry=(4 * WIDTH, 4 * HEIGHT))
+    return ProcessProvider(
+        1, "process.numbers", program=_command(ledger), screen_size=(4 * WIDTH, 4 * HEIGHT)
+    )
 
 
 def _command(ledger: Path) -> Sequence[str]:

@@ -71,7 +71,7 @@ def test_a_window_is_dragged_one_event_a_step(begun):
     vision, _ = instruction(env)
     x, y = corner(vision, FRAME)
     to_x, to_y = corner(vision, YELLOW)
-    steps = Throttle(env, fps=60)
+    steps = Throttle(env, step_rate=60)
     *before, release = drag((x + 50, y + 10), (to_x + 50, to_y - 10))
     for event in before:
         _, (reward,), _, _ = steps.step([[event]])

@@ -112,7 +112,7 @@ def say_everything(remote: ScriptedRemote) -> None:
         remote.rewarder.describe(episode, WORDS, "running", 60.0)
         remote.reward(1.0, info={WORDS: WORDS, "list": [{"key": WORDS}]})
         remote.text({"task": WORDS})
-        remote.observation([WORDS])
+        remote.env_observation([WORDS])
 
     remote.script(run)
 

@@ -19,7 +19,7 @@ ENV_ID = "browser.click-test"
 @pytest.fixture
 def env():
     before = descendants(os.getpid())
-    with universe_client.VectorEnv(ENV_ID, ProcessProvider(1, ENV_ID, geometry=(640, 480))) as env:
+    with universe_client.VectorEnv(ENV_ID, ProcessProvider(1, ENV_ID, screen_size=(640, 480))) as env:
         env.reset()
         until_running(env, 60)
         yield env

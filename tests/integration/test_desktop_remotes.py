@@ -22,7 +22,7 @@ def make():
     made = []
 
     def env(env_id):
-        made.append(universe_client.VectorEnv(env_id, ProcessProvider(1, env_id, geometry=(800, 600))))
+        made.append(universe_client.VectorEnv(env_id, ProcessProvider(1, env_id, screen_size=(800, 600))))
         made[0].reset()
         return made[0]
 

@@ -29,7 +29,7 @@ QUICK = Config(backoff=(0.2, 0.5), timeouts=Timeouts(probe_interval=0.5, probe_d
 
 
 def provider(n, command=(sys.executable, str(WINDOW))):
-    return ProcessProvider(n, ENV_ID, program=command, geometry=(160, 120))
+    return ProcessProvider(n, ENV_ID, program=command, screen_size=(160, 120))
 
 
 @pytest.fixture

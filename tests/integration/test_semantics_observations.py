@@ -161,10 +161,12 @@ def test_a_generic_observation_is_there_when_the_remote_sends_one(scripted, open
     remote = scripted()
     env = open_env(remote)
     env.reset()
-    assert "generic" not in until_running(env).observation
-    remote.observation({"dom": [1, 2]})
-    until(env, lambda step: (step.observation or {}).get("generic") == {"dom": [1, 2]})
-    assert one_step(env).observation["generic"] == {"dom": [1, 2]}, "it stays until there is a newer one"
+    assert "env_observation" not in until_running(env).observation
+    remote.env_observation({"dom": [1, 2]})
+    until(env, lambda step: (step.observation or {}).get("env_observation") == {"dom": [1, 2]})
+    assert one_step(env).observation["env_observation"] == {"dom": [1, 2]}, (
+        "it stays until there is a newer one"
+    )
     remote.script(lambda: (remote.finish(), remote.next_episode()))
     until(env, is_done)
-    assert "generic" not in until_running(env).observation
+    assert "env_observation" not in until_running(env).observation

@@ -126,7 +126,7 @@ async def test_secrets_do_not_outlive_a_kill() -> None:
 
 async def test_an_agent_reaches_what_was_opened_to_it(served: Served) -> None:
     def reach() -> None:
-        with closing(GymVectorEnv(remotes=served.address, observation="state")) as env:
+        with closing(GymVectorEnv(remotes=served.address, observation="env_observation")) as env:
             observations, _ = env.reset(seed=1)
             assert observations.shape == (1, 4)
             assert env.call("gravity") == (9.8,)

@@ -28,10 +28,10 @@ async def test_a_whole_episode(bench):
     server.reply_reset(request, EPISODE)
     server.reward(EPISODE, 2.5, False, {"score": 1})
     server.text(EPISODE, "hello")
-    server.observation(EPISODE, [1, 2])
+    server.env_observation(EPISODE, [1, 2])
     await bench.until(lambda: any(each.message.method == "v0.env.observation" for each in bench.messages))
     popped = buffer.pop()
-    assert (popped.reward, popped.text, popped.observation, popped.info) == (
+    assert (popped.reward, popped.text, popped.env_observation, popped.info) == (
         2.5,
         ["hello"],
         [1, 2],

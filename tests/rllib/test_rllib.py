@@ -31,7 +31,10 @@ def runner(**env_config) -> SingleAgentEnvRunner:
 
 def test_episodes_are_what_the_remotes_played():
     sampler = runner(
-        env_id="gym-core.CartPole-v1", actions=["Left", "Right"], observation="state", mode="lockstep"
+        env_id="gym-core.CartPole-v1",
+        actions=["Left", "Right"],
+        observation="env_observation",
+        mode="lockstep",
     )
     try:
         episodes = sampler.sample(num_episodes=8, random_actions=True)

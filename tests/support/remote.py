@@ -148,8 +148,8 @@ class ScriptedRemote:
     def text(self, text: object) -> None:
         self.script(lambda: self._rewarder.text(EpisodeId.parse(self.episode), text))
 
-    def observation(self, value: object) -> None:
-        self.script(lambda: self._rewarder.observation(EpisodeId.parse(self.episode), value))
+    def env_observation(self, value: object) -> None:
+        self.script(lambda: self._rewarder.env_observation(EpisodeId.parse(self.episode), value))
 
     def paint(self, value: int | None = None) -> None:
         """Show a screen of one value, the episode's number by default."""
@@ -232,7 +232,7 @@ class _Stepped:
 
     on_step: Callable[[Any], None]
     offer: Offer = field(default_factory=lambda: Offer(frozenset({LOCKSTEP})))
-    observation_space: None = None
+    env_observation_space: None = None
 
     def heed(self, wants: frozenset[str]) -> None:
         """A scripted remote is always frozen."""

@@ -106,7 +106,7 @@ def test_the_generic_id_plays_any_env_id():
 def test_64_screens_are_made_at_once_when_their_size_is_known():
     nobody = "vnc://" + ",".join(["127.0.0.1:1"] * 64)
     began = time.monotonic()
-    env = gymnasium.make_vec("universe/Remote-v0", remotes=nobody, screen=(1024, 768), reset_mode="mask")
+    env = gymnasium.make_vec("universe/Remote-v0", remotes=nobody, screen_size=(1024, 768), reset_mode="mask")
     assert time.monotonic() - began < 5
     assert env.observation_space.shape == (64, 768, 1024, 3)
     assert np.shares_memory(env.core.remotes[63].frame, env.core.remotes[63].frame.base)

@@ -65,7 +65,7 @@ class Wait:
     def space(self, width: int, height: int) -> gymnasium.spaces.Discrete:
         return gymnasium.spaces.Discrete(1)
 
-    def events(self, action: int, held: Held, screen: tuple[int, int]) -> tuple[Event, ...]:
+    def events(self, action: int, held: Held, screen_size: tuple[int, int]) -> tuple[Event, ...]:
         return ()
 
 

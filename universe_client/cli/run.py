@@ -41,7 +41,7 @@ class Run:
 
     def __init__(self, env: VectorEnv, agent: Agent, fps: float | None, until: Until) -> None:
         self.base = env
-        self.env = Logger(env if fps is None else Throttle(env, fps=fps))
+        self.env = Logger(env if fps is None else Throttle(env, step_rate=fps))
         self.until = until
         self.tasks: list[str] = [""] * env.n
         """What each remote asks for in words."""

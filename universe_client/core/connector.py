@@ -10,7 +10,7 @@ from typing import Any
 
 from rewarder.client import RewarderClient
 from rewarder.protocol.buffer import RewardBuffer
-from rewarder.protocol.features import LOCKSTEP, OBSERVATION
+from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP
 from rewarder.protocol.messages import Envelope
 from rewarder.version import VERSION
 from universe_client.config import Config
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 _MISSING = {
     LOCKSTEP: "the remote cannot freeze between steps: use mode='realtime'",
-    OBSERVATION: "the remote tells no observations of its environment's own",
+    ENV_OBSERVATION: "the remote tells no observations of its environment's own",
 }
 
 

@@ -25,7 +25,7 @@ class Slot:
     reward: float | None
     done: bool | None
     info: dict[str, Any]
-    generic: Any = None
+    env_observation: Any = None
     """The newest observation of the environment's own since the last step, that of an episode that ended if one did."""
 
 
@@ -48,7 +48,7 @@ class Remote:
         self._cut: str | None = None  # why this side ended an endless episode, until that is reported
         self._text: list[Any] = []
         self._instruction: Any = None  # the first text of the episode
-        self._generic: Any = None
+        self._env_observation: Any = None
         self._masked_events = 0
         self._reaction_time: float | None = None
         self._send_time: float | None = None
@@ -151,7 +151,7 @@ class Remote:
         self._observed = shown
         observation = None if shown is None else self._observation(copy)
         done = popped.terminated or popped.truncated
-        return Slot(observation, popped.reward, done, self._info(popped, shown), popped.observation)
+        return Slot(observation, popped.reward, done, self._info(popped, shown), popped.env_observation)
 
     def _poll_endless(self, popped: Popped, taken: EpisodeId | None, cuts: int, copy: bool) -> Slot:
         """Without a rewarder there is no reward, and no end but a loss or our own cut."""
@@ -205,8 +205,8 @@ class Remote:
     def _observation(self, copy: bool) -> dict[str, Any]:
         frame = self._frame.copy() if copy else self._view
         observation: dict[str, Any] = {"vision": frame, "text": self._text, "instruction": self._instruction}
-        if self._generic is not None:
-            observation["generic"] = self._generic
+        if self._env_observation is not None:
+            observation["env_observation"] = self._env_observation
         self._text = []
         return observation
 
@@ -218,13 +218,13 @@ class Remote:
             self._text += popped.text
             if self._instruction is None and popped.text:
                 self._instruction = popped.text[0]
-            if popped.observation is not None:
-                self._generic = popped.observation
+            if popped.env_observation is not None:
+                self._env_observation = popped.env_observation
 
     def _leave_episode(self) -> None:
         self._observed = None
         self._text = []
-        self._instruction = self._generic = None
+        self._instruction = self._env_observation = None
 
     def _info(self, popped: Popped, shown: EpisodeId | None) -> dict[str, Any]:
         info = blank()

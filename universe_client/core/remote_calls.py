@@ -36,9 +36,9 @@ class RemoteCalls(ABC):
     def call(self, name: str, *args: Any, indices: Indices = None, **kwargs: Any) -> list[Any]:
         """Call a method of the remotes' environments, all at once; return the results.
 
-        Only a remote that lists the name lets it be called: `call=("name",)` for remotes that are started here,
-        `--call name` for others. Arguments and results are JSON's types and numpy's arrays of numbers. This waits for
-        each remote to be connected, and then for its answer, each `reset_timeout` at most.
+        Only a remote that lists the name lets it be called: `allowed_calls=("name",)` for remotes that are started
+        here, `--call name` for others. Arguments and results are JSON's types and numpy's arrays of numbers. This waits
+        for each remote to be connected, and then for its answer, each `reset_timeout` at most.
 
         Args:
             name: of a method, or of an attribute to be read.

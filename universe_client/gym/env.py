@@ -13,16 +13,18 @@ from universe_client.config import Config
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.atari import Console, Joystick
+from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.options import asking_for, observation_space, own_spec, remotes_argument
 from universe_client.gym.pacer import Pacer
 from universe_client.gym.rows import Row, Rows
-from universe_client.gym.states import States
 from universe_client.providers.provider import Provider
+from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces.action_maps import ActionMap, action_map
 from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
 
 
+@refuse_old_arguments
 class GymEnv(gymnasium.Env[Any, Any]):
     """One remote as a `gymnasium.Env`.
 
@@ -49,9 +51,9 @@ class GymEnv(gymnasium.Env[Any, Any]):
         remotes: int | str | Provider | None = None,
         *,
         actions: str | Sequence[Any] | ActionMap | None = None,
-        observation: Literal["pixels", "dict", "state"] = "pixels",
+        observation: Literal["pixels", "dict", "env_observation"] = "pixels",
         step_rate: float | None = None,
-        screen: tuple[int, int] | None = None,
+        screen_size: tuple[int, int] | None = None,
         render_mode: str | None = "rgb_array",
         config: Config | None = None,
         **options: Any,
@@ -60,7 +62,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             ConfigError: an argument makes no sense, or `remotes` names more than one.
-            RemoteError: without `screen`: the remote cannot be reached.
+            RemoteError: without `screen_size`: the remote cannot be reached.
         """
         if render_mode not in (None, "rgb_array"):
             raise ConfigError(f"render_mode={render_mode!r} is neither 'rgb_array' nor None")
@@ -71,10 +73,10 @@ class GymEnv(gymnasium.Env[Any, Any]):
         try:
             if self.core.n != 1:
                 raise ConfigError(f"GymEnv is for one remote, and remotes names {self.core.n}")
-            states = States(self.core) if observation == "state" else None
-            self._rows = Rows(self.core, screen, states=states)
-            self.observation_space = observation_space(observation, *self._rows.screen, states)
-            self.action_space = self._map.space(*self._rows.screen)
+            env_observations = EnvObservations(self.core) if observation == "env_observation" else None
+            self._rows = Rows(self.core, screen_size, env_observations=env_observations)
+            self.observation_space = observation_space(observation, *self._rows.screen_size, env_observations)
+            self.action_space = self._map.space(*self._rows.screen_size)
         except BaseException:
             self.core.close()
             raise
@@ -123,7 +125,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self._check_open()
         if self._rows.awaiting[0]:
             raise ResetNeeded("step() outside of an episode: call reset() first")
-        self._rows.send(0, self._map.events(action, self.core.remotes[0].link.held, self._rows.screen))
+        self._rows.send(0, self._map.events(action, self.core.remotes[0].link.held, self._rows.screen_size))
         self._pacer.wait()
         row = self._rows.look([0])[0]
         return self._observe(row), row.reward, row.terminated, row.truncated, self._info(row)
@@ -152,8 +154,8 @@ class GymEnv(gymnasium.Env[Any, Any]):
         return gym_infos.steady(row.info) if self._is_lockstep else row.info
 
     def _observe(self, row: Row) -> Any:
-        if self._rows.states is not None:
-            return self._rows.states.rows[0].copy()
+        if self._rows.env_observations is not None:
+            return self._rows.env_observations.rows[0].copy()
         frame: Frame = self._rows.frames[0]
         if self.core.config.copy:
             frame = frame.copy()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from universe_client.config import Config
 from universe_client.errors import ArgumentTypeError, ConfigError
-from universe_client.gym.states import States
+from universe_client.gym.env_observations import EnvObservations
 from universe_client.providers.provider import Provider
 from universe_client.spaces.pixel_box import PixelBox
 from universe_client.spaces.text_space import TextSpace
@@ -49,7 +49,7 @@ def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dic
     """Return the options of `VectorEnv` with which remotes tell what observations of this `kind` need.
 
     Raises:
-        ConfigError: `kind` is none of "pixels", "dict" and "state".
+        ConfigError: `kind` is none of "pixels", "dict" and "env_observation".
         ArgumentTypeError: an option is none of `Config`'s.
     """
     known = sorted(field.name for field in fields(Config))
@@ -58,21 +58,23 @@ def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dic
         raise ArgumentTypeError(
             f"got an unexpected keyword argument '{name}': options are {', '.join(known)}"
         )
-    if kind not in ("pixels", "dict", "state"):
-        raise ConfigError(f"observation={kind!r} is none of 'pixels', 'dict' and 'state'")
-    if kind != "state":
+    if kind not in ("pixels", "dict", "env_observation"):
+        raise ConfigError(f"observation={kind!r} is none of 'pixels', 'dict' and 'env_observation'")
+    if kind != "env_observation":
         return {"config": config, **options}
     return (
-        {**options, "generic": True}
+        {**options, "env_observation": True}
         if config is None
-        else {"config": replace(config, generic=True), **options}
+        else {"config": replace(config, env_observation=True), **options}
     )
 
 
-def observation_space(kind: str, width: int, height: int, states: States | None) -> gymnasium.Space[Any]:
+def observation_space(
+    kind: str, width: int, height: int, env_observations: EnvObservations | None
+) -> gymnasium.Space[Any]:
     """Return the space of one remote's observations."""
-    if states is not None:
-        return states.space
+    if env_observations is not None:
+        return env_observations.space
     pixels = PixelBox((height, width, 3))
     return (
         pixels

@@ -20,7 +20,7 @@ from universe_client.core.remote import Slot
 from universe_client.errors import ConfigError, RemoteError, ResetTimeout
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.awaiting import await_links
-from universe_client.gym.states import States
+from universe_client.gym.env_observations import EnvObservations
 from universe_client.vector_env import VectorEnv
 from vnc.events import Event
 from vnc.session import Frame
@@ -50,7 +50,7 @@ class Rows:
     Attributes:
         core: the environment underneath.
         frames: (n, height, width, 3); row i holds the newest frame of remote i's episode, after its end the last one.
-        states: their environments' own observations, if these are wanted: then a first frame needs one, too.
+        env_observations: their environments' own observations, if these are wanted: then a first frame needs one, too.
         awaiting: which rows await a first frame.
         instructions: per row, the first text of the episode that its frame is of, as a list of one; empty without.
     """
@@ -58,12 +58,12 @@ class Rows:
     def __init__(
         self,
         core: VectorEnv,
-        screen: tuple[int, int] | None,
+        screen_size: tuple[int, int] | None,
         max_episode_steps: int | None = None,
         letterbox: bool = False,
-        states: States | None = None,
+        env_observations: EnvObservations | None = None,
     ) -> None:
-        """Lend every remote its row; without `screen` (width, height) wait until the remotes have told theirs.
+        """Lend every remote its row; without `screen_size` (width, height) wait until the remotes have told theirs.
 
         With `letterbox` screens may be of any size, and change it: they lie in the top left corner of their rows, so
         that a pixel's place is the pointer's; what is beyond is cut off, the rest is black.
@@ -75,9 +75,9 @@ class Rows:
         if max_episode_steps is not None and max_episode_steps <= 0:
             raise ConfigError(f"max_episode_steps={max_episode_steps!r} is not a positive number")
         self.core = core
-        self.states = states
+        self.env_observations = env_observations
         self._letterbox = letterbox
-        width, height = screen or self._learn_screen(core)
+        width, height = screen_size or self._learn_screen(core)
         self.frames: Frame = np.zeros((core.n, height, width, 3), np.uint8)
         self._lent = list(self.frames)
         for row, remote in zip(self._lent, core.remotes, strict=True):
@@ -92,7 +92,7 @@ class Rows:
         self._infos: list[dict[str, Any]] = [{} for _ in range(core.n)]
 
     @property
-    def screen(self) -> tuple[int, int]:
+    def screen_size(self) -> tuple[int, int]:
         """(width, height) of every row."""
         return self.frames.shape[2], self.frames.shape[1]
 
@@ -252,8 +252,8 @@ class Rows:
         self._check_screens(rows, self.frames.shape[1:])
         self._fit(rows)
         for row in rows:
-            if self.states is not None and slots[row].generic is not None:
-                self.states.take(row, slots[row].generic)
+            if self.env_observations is not None and slots[row].env_observation is not None:
+                self.env_observations.take(row, slots[row].env_observation)
         return {row: self._row(row, slots[row]) for row in rows}
 
     def _is_over(self, row: int) -> bool:
@@ -291,7 +291,7 @@ class Rows:
 
     def _is_whole(self, slot: Slot) -> bool:
         shown = slot.observation
-        return shown is not None and (self.states is None or "generic" in shown)
+        return shown is not None and (self.env_observations is None or "env_observation" in shown)
 
     def _mask(self, rows: Collection[int]) -> list[bool]:
         return [row in rows for row in range(self.core.n)]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from universe_client.config import Config
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
+from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.facade import RemoteFacade
 from universe_client.gym.one_by_one import OneByOne
 from universe_client.gym.options import (
@@ -32,9 +33,9 @@ from universe_client.gym.options import (
 )
 from universe_client.gym.pacer import Pacer
 from universe_client.gym.rows import Row, Rows
-from universe_client.gym.states import States
 from universe_client.gym.tile import tile
 from universe_client.providers.provider import Provider
+from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces.action_maps import ActionMap, action_map
 from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
@@ -44,6 +45,7 @@ Rewards = NDArray[np.float64]
 StepResult = tuple[Any, Rewards, Bools, Bools, dict[str, Any]]
 
 
+@refuse_old_arguments
 class GymVectorEnv(OneByOne):
     """Remotes as a `gymnasium.vector.VectorEnv`.
 
@@ -86,19 +88,19 @@ class GymVectorEnv(OneByOne):
         *,
         num_envs: int = 1,
         actions: str | Sequence[Any] | ActionMap | None = None,
-        observation: Literal["pixels", "dict", "state"] = "pixels",
+        observation: Literal["pixels", "dict", "env_observation"] = "pixels",
         reset_mode: Literal["block", "mask"] = "block",
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         fill: int | None = None,
         max_episode_steps: int | None = None,
         step_rate: float | None = None,
-        screen: tuple[int, int] | None = None,
+        screen_size: tuple[int, int] | None = None,
         letterbox: bool = False,
         render_mode: str | None = "rgb_array",
         config: Config | None = None,
         **options: Any,
     ) -> None:
-        """Connect to the remotes; without `screen` wait until they have told the size of theirs.
+        """Connect to the remotes; without `screen_size` wait until they have told the size of theirs.
 
         Args:
             env_id, remotes, config, options: as for `universe_client.VectorEnv`; `remotes` may also be just
@@ -106,8 +108,8 @@ class GymVectorEnv(OneByOne):
             num_envs: how many remotes, where `remotes` does not say.
             actions: None for arrow keys and space, a list of key sets, `"events"`, or a map of
                 `universe_client.spaces.action_maps`.
-            observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists, ...}`; or `"state"` for what the
-                environments themselves observe, where that is from a Box.
+            observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists, ...}`; or
+                `"env_observation"` for the environment observation, where its space is a Box.
             reset_mode: whether a reset is waited for.
             autoreset_mode: what follows an episode's end, as in `SyncVectorEnv`. `"NextStep"`: the next step returns
                 the first frame of the next. `"SameStep"`: the step that ends it waits for that frame; the last one is
@@ -115,13 +117,13 @@ class GymVectorEnv(OneByOne):
             fill: the value of all pixels of a row that is resetting; None keeps its last frame. Mask mode only.
             max_episode_steps: truncate longer episodes.
             step_rate: steps per second; None never waits between sending actions and looking.
-            screen: (width, height) of the remotes' screens, if known beforehand.
+            screen_size: (width, height) of the remotes' screens, if known beforehand.
             letterbox: allow screens of other sizes: they lie in the top left corner, cut off or on black.
             render_mode: `"rgb_array"` for a tuple of frames, `"rgb_array_tiled"` for one picture of all.
 
         Raises:
             ConfigError: an argument makes no sense, or the remotes' screens or observation spaces differ.
-            RemoteError: without `screen`, or for states: a remote cannot be reached, or tells none.
+            RemoteError: without `screen_size`, or for env_observations: a remote cannot be reached, or tells none.
         """
         if reset_mode not in ("block", "mask"):
             raise ConfigError(f"reset_mode={reset_mode!r} is neither 'block' nor 'mask'")
@@ -135,8 +137,8 @@ class GymVectorEnv(OneByOne):
         try:
             check_count(num_envs, self.core.n)
             check_fill(fill, reset_mode, self.core.config.copy)
-            states = States(self.core) if observation == "state" else None
-            self._rows = Rows(self.core, screen, max_episode_steps, letterbox, states)
+            env_observations = EnvObservations(self.core) if observation == "env_observation" else None
+            self._rows = Rows(self.core, screen_size, max_episode_steps, letterbox, env_observations)
             self._make_spaces(observation)
         except BaseException:
             self.core.close()
@@ -173,8 +175,10 @@ class GymVectorEnv(OneByOne):
         self._spec = own_spec(spec, self._is_lockstep)
 
     def _make_spaces(self, observation: str) -> None:
-        width, height = self._rows.screen
-        self.single_observation_space = observation_space(observation, width, height, self._rows.states)
+        width, height = self._rows.screen_size
+        self.single_observation_space = observation_space(
+            observation, width, height, self._rows.env_observations
+        )
         self.observation_space = batch_space(self.single_observation_space, self.core.n)
         self.single_action_space = self._map.space(width, height)
         self.action_space = batch_space(self.single_action_space, self.core.n)
@@ -256,7 +260,7 @@ class GymVectorEnv(OneByOne):
 
     def _events(self, row: int, action: Any) -> Any:
         try:
-            return self._map.events(action, self.core.remotes[row].link.held, self._rows.screen)
+            return self._map.events(action, self.core.remotes[row].link.held, self._rows.screen_size)
         except ConfigError as error:
             raise ConfigError(f"remote {row}: {error}") from None
 
@@ -325,8 +329,8 @@ class GymVectorEnv(OneByOne):
 
     def _row_observation(self, row: int, looked: Row) -> Any:
         """Return a copy of what `row` shows."""
-        if self._rows.states is not None:
-            return self._rows.states.rows[row].copy()
+        if self._rows.env_observations is not None:
+            return self._rows.env_observations.rows[row].copy()
         frame: Frame = self._rows.frames[row].copy()
         told = {"instruction": self._rows.instructions[row], "text": looked.text}
         return {**told, "vision": frame} if self._is_dict else frame
@@ -342,8 +346,8 @@ class GymVectorEnv(OneByOne):
             frames[empty], numbers[empty] = self._fill, gym_infos.FILLED
         infos[gym_infos.FRAME_NUMBER] = numbers
         infos[f"_{gym_infos.FRAME_NUMBER}"] = np.ones(len(ids), np.bool_)
-        if self._rows.states is not None:
-            return self._rows.states.rows[ids]
+        if self._rows.env_observations is not None:
+            return self._rows.env_observations.rows[ids]
         if not self._is_dict:
             return frames
         told = tuple(self._rows.instructions[row] for row in ids)

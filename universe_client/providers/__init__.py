@@ -23,7 +23,7 @@ __all__ = [
 
 
 def provider(
-    remotes: int | str | Provider, env_id: str | None, start_timeout: float, call: Sequence[str] = ()
+    remotes: int | str | Provider, env_id: str | None, start_timeout: float, allowed_calls: Sequence[str] = ()
 ) -> Provider:
     """Return the provider that `remotes` names.
 
@@ -32,18 +32,18 @@ def provider(
             image of your own, a `vnc://` address, or a provider.
         env_id: the environment to play; `vnc://` remotes may go on with what they run.
         start_timeout: seconds one remote may take to start.
-        call: what remotes that are started here shall let be called.
+        allowed_calls: what remotes that are started here shall let be called.
 
     Raises:
-        ConfigError: `remotes` is none of these, an environment must be named, or `call` is for remotes that
+        ConfigError: `remotes` is none of these, an environment must be named, or `allowed_calls` is for remotes that
             run already.
     """
     if isinstance(remotes, int):
         remotes = f"embedded:{remotes}"
     running = not isinstance(remotes, str) or remotes.startswith(("vnc://", "vncs://"))
-    if running and call:
+    if running and allowed_calls:
         raise ConfigError(
-            f"call={call!r} is for remotes that are started here; others say themselves (--call)"
+            f"allowed_calls={allowed_calls!r} is for remotes that are started here; others say themselves (--call)"
         )
     if not isinstance(remotes, str):
         return remotes
@@ -60,7 +60,7 @@ def provider(
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
     options = {"reference": image} if image else {}
     return _LOCAL[kind](
-        int(count), env_id, start_timeout, arguments=[f"--call={name}" for name in call], **options
+        int(count), env_id, start_timeout, arguments=[f"--call={name}" for name in allowed_calls], **options
     )
 
 

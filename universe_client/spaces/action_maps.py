@@ -31,7 +31,7 @@ class ActionMap(Protocol):
         """Return the space of actions for a screen of this size."""
         ...
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> Sequence[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> Sequence[Event]:
         """Return the events that carry out `action` where `held` is down, on a screen of (width, height).
 
         Raises:
@@ -59,7 +59,7 @@ class KeySets:
         """Return one number per set."""
         return Discrete(len(self.keysyms))
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
         """Hold the keys of set number `action`."""
         return _hold(self.keysyms[choice(action, len(self.keysyms))], held)
 
@@ -82,7 +82,7 @@ class Keys:
         """Return one bit per key."""
         return MultiBinary(len(self.keysyms))
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
         """Hold the keys whose bit is set."""
         bits = np.asarray(action)
         if bits.shape != (len(self.keysyms),) or not np.isin(bits, (0, 1)).all():
@@ -110,12 +110,12 @@ class Pointer:
         """Return x, y, and the buttons."""
         return Box(-1.0, 1.0, (2 + len(self.buttons),), np.float32)
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
         """Move the pointer, press and release its buttons."""
         numbers = np.asarray(action, np.float64)
         if numbers.shape != (2 + len(self.buttons),) or not np.isfinite(numbers).all():
             raise ConfigError(f"action {action!r} is not {2 + len(self.buttons)} finite numbers")
-        place = (np.clip(numbers[:2], -1, 1) + 1) / 2 * (np.array(screen) - 1)
+        place = (np.clip(numbers[:2], -1, 1) + 1) / 2 * (np.array(screen_size) - 1)
         mask = sum(button for button, number in zip(self.buttons, numbers[2:], strict=True) if number > 0)
         pointer = PointerEvent(round(place[0]), round(place[1]), mask)
         return [] if pointer == held[1] else [pointer]
@@ -132,13 +132,13 @@ class KeysAndPointer:
         """Return both spaces."""
         return Dict(keys=self.keys.space(width, height), pointer=self.pointer.space(width, height))
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
         """Move the pointer, then hold the keys."""
         try:
             pointer, keys = action["pointer"], action["keys"]
         except (TypeError, KeyError, IndexError):
             raise ConfigError(f"action {action!r} is not a dict of keys and pointer") from None
-        return [*self.pointer.events(pointer, held, screen), *self.keys.events(keys, held, screen)]
+        return [*self.pointer.events(pointer, held, screen_size), *self.keys.events(keys, held, screen_size)]
 
 
 class Events:
@@ -156,7 +156,7 @@ class Events:
         """Return the space of events on this screen."""
         return EventSpace(width, height, self._keys, self._button_masks)
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
         """Send `action` as it is."""
         return actions.parse(action, slot=0)
 

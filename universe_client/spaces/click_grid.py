@@ -76,9 +76,9 @@ class ClickGrid:
         """Return one number per point."""
         return Discrete(len(self.points(width, height)))
 
-    def events(self, action: Any, held: Held, screen: tuple[int, int]) -> list[Event]:
+    def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
         """Click on point number `action`; buttons that are held are let go of on the way."""
-        points = self.points(*screen)
+        points = self.points(*screen_size)
         x, y = points[choice(action, len(points))]
         return actions.click(x, y, self._button)
 

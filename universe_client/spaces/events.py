@@ -94,7 +94,7 @@ class EventSpace(gymnasium.Space[list[Event]]):
 
 
 class ObservationSpace(gymnasium.Space[dict[str, Any]]):
-    """`{"vision": uint8 (height, width, 3), "text": list, "instruction": any}`, with `"generic"` where it is sent."""
+    """`{"vision": uint8 (height, width, 3), "text": list, "instruction": any}`, and `"env_observation"` if sent."""
 
     def __init__(self, width: int, height: int, seed: int | np.random.Generator | None = None) -> None:
         """Describe the observations of a screen of this size in pixels."""
@@ -114,7 +114,7 @@ class ObservationSpace(gymnasium.Space[dict[str, Any]]):
             "vision",
             "text",
             "instruction",
-            "generic",
+            "env_observation",
         }:
             return False
         vision = x["vision"]

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
+from universe_client.renamed import refuse_old_arguments
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper
 
 
+@refuse_old_arguments
 class Throttle(Wrapper):
     """Sends actions at once, and holds each step's results back until they are due.
 
@@ -20,7 +22,7 @@ class Throttle(Wrapper):
     not made up for by a burst.
 
     Example:
-        env = Throttle(universe_client.make("builtin.NeonDrive-v0", remotes=4), fps=15)
+        env = Throttle(universe_client.make("builtin.NeonDrive-v0", remotes=4), step_rate=15)
         observation_n = env.reset()
         while True:
             observation_n, reward_n, done_n, info = env.step(agent(observation_n))
@@ -29,19 +31,19 @@ class Throttle(Wrapper):
 
     instead: ClassVar[str] = "step_rate="
 
-    def __init__(self, env: VectorEnv | Wrapper, fps: float = 60.0) -> None:
-        """Wrap `env`; `fps` is in steps per second."""
+    def __init__(self, env: VectorEnv | Wrapper, step_rate: float = 60.0) -> None:
+        """Wrap `env`; `step_rate` is in steps per second."""
         super().__init__(env)
-        if not fps > 0:
-            raise ConfigError(f"fps={fps!r} is not a positive rate")
-        self.fps = fps
+        if not step_rate > 0:
+            raise ConfigError(f"step_rate={step_rate!r} is not a positive rate")
+        self.step_rate = step_rate
         self.missed = 0
         self._deadline: float | None = None
         self._closed = threading.Event()
 
     def reset(self, **options: Any) -> list[Any]:
         """Reset; the first period begins now."""
-        self._deadline = time.monotonic() + 1 / self.fps
+        self._deadline = time.monotonic() + 1 / self.step_rate
         return self.env.reset(**options)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
@@ -57,7 +59,7 @@ class Throttle(Wrapper):
             self.missed += 1
             due = now
         self._closed.wait(due - now)
-        self._deadline = due + 1 / self.fps
+        self._deadline = due + 1 / self.step_rate
 
     def close(self) -> None:
         """Close, and wake a step that waits in another thread."""

@@ -48,12 +48,12 @@ class GymCore(Runtime):
 
     lockstep = True
 
-    def __init__(self, env_id: str, *, fps: float | None = None, send_observation: bool = False) -> None:
+    def __init__(self, env_id: str, *, fps: float | None = None, send_env_observation: bool = False) -> None:
         if not env_id.startswith(PREFIX):
             raise ValueError(f"a gym-core env_id is {PREFIX}<gymnasium id>, not {env_id!r}")
         self.env_ids = (env_id,)
         self._fps = fps
-        self._send_observation = send_observation
+        self._send_env_observation = send_env_observation
         self._keys = HeldKeys()
         self._env: gymnasium.Env[Any, Any] | None = None
         self._map: KeyMap | None = None
@@ -81,7 +81,7 @@ class GymCore(Runtime):
         self.fps = float(self._fps or _fps(env))
         self.inside = env.unwrapped
         if isinstance(env.observation_space, gymnasium.spaces.Box):
-            self.observation_box = env.observation_space
+            self.env_observation_space = env.observation_space
         env.reset()
         self.height, self.width = _frame(env).shape[:2]
 
@@ -92,7 +92,7 @@ class GymCore(Runtime):
         keys.reset()
         observation, info = env.reset(seed=seed)
         self._lives = None
-        return Tick(frame=_frame(env), observation=self._shown(observation), info=self._news(info))
+        return Tick(frame=_frame(env), env_observation=self._shown(observation), info=self._news(info))
 
     def tick(self, events: Sequence[Event]) -> Tick:
         """Take one step with the action of the keys held."""
@@ -103,7 +103,7 @@ class GymCore(Runtime):
             reward=float(reward),
             done=bool(terminated or truncated),
             truncated=bool(truncated and not terminated),
-            observation=self._shown(observation),
+            env_observation=self._shown(observation),
             info=self._news(info),
         )
 
@@ -118,7 +118,7 @@ class GymCore(Runtime):
         return self._env, self._map
 
     def _shown(self, observation: object) -> object | None:
-        return _jsonable(observation) if self._send_observation or self.tells_observation else None
+        return _jsonable(observation) if self._send_env_observation or self.env_observation_wanted else None
 
     def _news(self, info: Mapping[str, Any]) -> dict[str, object]:
         news = {str(key): _jsonable(value) for key, value in info.items() if key != _RESERVED}

@@ -56,10 +56,10 @@ class TestSums:
     def test_text_and_observation(self, buffer):
         buffer.feed.text(eid(1), "a")
         buffer.feed.text(eid(1), {"b": 1})
-        buffer.feed.observation(eid(1), 1)
-        buffer.feed.observation(eid(1), 2)
+        buffer.feed.env_observation(eid(1), 1)
+        buffer.feed.env_observation(eid(1), 2)
         popped = buffer.pop()
-        assert (popped.text, popped.observation) == (["a", {"b": 1}], 2)
+        assert (popped.text, popped.env_observation) == (["a", {"b": 1}], 2)
 
     def test_a_reward_may_come_before_any_describe(self, buffer):
         add(buffer, 1, 2)
@@ -171,7 +171,7 @@ class TestStale:
         add(buffer, 1, 1, done=True)
         start(buffer, 1)
         buffer.feed.text(eid(1), "late")
-        buffer.feed.observation(eid(1), 0)
+        buffer.feed.env_observation(eid(1), 0)
         add(buffer, 1, 1, done=True)
         popped = buffer.pop()
         assert outcome(popped) == (1, True, False)

@@ -70,7 +70,7 @@ def test_lines_become_rewards_text_observation_and_info(play):
     seen = until_done(runtime)
     assert sum(tick.reward for tick in seen) == 3.0
     assert [tick.text for tick in seen if tick.text is not None] == ["hi"]
-    assert [tick.observation for tick in seen if tick.observation is not None] == [[1, 2]]
+    assert [tick.env_observation for tick in seen if tick.env_observation is not None] == [[1, 2]]
     assert {key: value for tick in seen for key, value in tick.info.items()} == {"a": 1, "b": 2}
     assert (seen[-1].done, seen[-1].truncated) == (True, False)
 
@@ -241,7 +241,7 @@ def test_a_missing_program_is_named():
 
 
 def test_the_name_in_the_env_id_is_the_program():
-    with opened("process.true", RuntimeOptions(screen=(80, 60))) as (runtime, port):
+    with opened("process.true", RuntimeOptions(screen_size=(80, 60))) as (runtime, port):
         assert runtime.env_ids == ("process.true",) and runtime._command == ["true"]
         assert asyncio.run(shape_of_screen(port)) == (60, 80, 3)
 

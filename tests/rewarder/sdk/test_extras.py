@@ -24,7 +24,7 @@ class Frozen(Scripted):
 
     def __init__(self, script=lambda number: Tick(reward=1.0)):
         super().__init__(script)
-        self.observation_box = Box(0, 1, (2,), np.float32)
+        self.env_observation_space = Box(0, 1, (2,), np.float32)
         self.inside = SimpleNamespace(gravity=9.8, secret="canary", add=lambda a, b=0: a + b, fail=self.fail)
 
     def fail(self):
@@ -163,15 +163,15 @@ async def test_observations_are_wanted_while_the_client_is_there():
     async with served(runtime) as (ports, _):
         async with stepping(ports, "observation") as socket:
             await socket.recv()
-            assert runtime.tells_observation
+            assert runtime.env_observation_wanted
         ticks = runtime.number
         await runtime.until(lambda: runtime.number > ticks + 20)
-        assert not runtime.tells_observation
+        assert not runtime.env_observation_wanted
 
 
 async def test_listed_names_are_called_read_and_set():
     runtime = Frozen()
-    async with served(runtime, call=["gravity", "add"]) as (ports, _), wire(ports) as client:
+    async with served(runtime, allowed_calls=["gravity", "add"]) as (ports, _), wire(ports) as client:
         assert client.websocket.response.headers["Universe-Calls"] == "add, gravity"
         assert (await ask(client, "gravity", operation="get"))["value"] == 9.8
         assert await ask(client, "gravity", 1.6, operation="set") == {"value": None, "is_method": False}
@@ -186,7 +186,7 @@ async def test_listed_names_are_called_read_and_set():
 @pytest.mark.parametrize("operation", ["call", "get", "set"])
 async def test_other_names_are_refused(name, operation):
     runtime = Frozen()
-    async with served(runtime, call=["add"]) as (ports, _), wire(ports) as client:
+    async with served(runtime, allowed_calls=["add"]) as (ports, _), wire(ports) as client:
         refusal = await ask(client, name, "value", operation=operation)
     assert "is not listed: add" in refusal["message"]
     assert "canary" not in refusal["message"] and runtime.inside.secret == "canary"
@@ -201,7 +201,7 @@ async def test_nothing_can_be_called_by_default():
 
 async def test_what_the_environment_raises_is_the_answer_and_it_plays_on():
     runtime = Frozen()
-    async with served(runtime, call=["fail", "add"]) as (ports, _), wire(ports) as client:
+    async with served(runtime, allowed_calls=["fail", "add"]) as (ports, _), wire(ports) as client:
         assert (await ask(client, "fail"))["message"] == "KeyError: 'no such state'"
         assert "TypeError" in (await ask(client, "add"))["message"]
         assert "operation 'turn'" in (await ask(client, "add", operation="turn"))["message"]
@@ -211,7 +211,7 @@ async def test_what_the_environment_raises_is_the_answer_and_it_plays_on():
 async def test_calls_without_end_are_refused():
     runtime = Frozen()
     runtime.gate.clear()
-    async with served(runtime, call=["add"]) as (ports, _), wire(ports) as client:
+    async with served(runtime, allowed_calls=["add"]) as (ports, _), wire(ports) as client:
         await runtime.until(lambda: runtime.resets)
         for _ in range(PENDING_CALLS + 1):
             await client.send("v1.env.call", name="add", args=[1])
@@ -225,13 +225,13 @@ async def test_calls_without_end_are_refused():
 @pytest.mark.parametrize("name", ["_private", "__class__", "a.b", "two words", ""])
 async def test_names_that_are_not_public_cannot_be_listed(name):
     with pytest.raises(ValueError, match="public attribute"):
-        async with asyncio.timeout(60), served(Frozen(), call=[name]):
+        async with asyncio.timeout(60), served(Frozen(), allowed_calls=[name]):
             pass
 
 
 async def test_a_runtime_with_nothing_inside_cannot_list():
     with pytest.raises(ValueError, match=r"test\.Scripted-v0.* has nothing inside"):
-        async with asyncio.timeout(60), served(Scripted(), call=["add"]):
+        async with asyncio.timeout(60), served(Scripted(), allowed_calls=["add"]):
             pass
 
 

@@ -188,7 +188,7 @@ async def test_the_wire_is_quiet_while_nothing_happens():
 
 
 async def test_text_observation_and_info_belong_to_their_episode():
-    first = Tick(text=["go"], observation={"speed": 3}, info={"lap": 1}, reward=0.0)
+    first = Tick(text=["go"], env_observation={"speed": 3}, info={"lap": 1}, reward=0.0)
     go = threading.Event()
     runtime = Scripted(lambda number: first if go.is_set() and not go.clear() else Tick())
     async with served(runtime) as (ports, _), wire(ports) as client:

@@ -238,7 +238,7 @@ def callable_env(serve_runtime, open_sb3):
     def serve_one():
         runtime = Counting()
         runtime.inside = Inside()
-        return serve_runtime(runtime, call=["gravity", "get_state_info"])
+        return serve_runtime(runtime, allowed_calls=["gravity", "get_state_info"])
 
     env = open_sb3(serve_one(), serve_one())
     env.reset()

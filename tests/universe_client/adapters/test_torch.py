@@ -15,7 +15,7 @@ import tests.support.adapters  # noqa: F401  torch takes one thread
 import universe_client  # noqa: F401  registers its environments with Gymnasium
 
 WORLD: dict[str, Any] = {"env_id": "gym-core.CartPole-v1", "mode": "lockstep", "actions": ["Left", "Right"]}
-STATE = WORLD | {"observation": "state"}
+STATE = WORLD | {"observation": "env_observation"}
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The given NumPy array is not writable"),  # the bounds of a PixelBox

@@ -135,7 +135,7 @@ def test_gymnasiums_faces_in_lockstep_go_on_with_the_next_tick(serve_runtime, op
 
 def test_an_interrupted_reset_can_be_made_again(scripted, open_gym):
     remote = scripted(on_reset=by_hand)
-    env = open_gym(remote, screen=(24, 16))
+    env = open_gym(remote, screen_size=(24, 16))
     interrupted(env.reset)
     remote.answer(remote.next_reset())
     threading.Timer(0.1, lambda: remote.answer(remote.next_reset())).start()

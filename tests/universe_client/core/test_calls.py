@@ -53,7 +53,7 @@ def addresses(serve_runtime, inside):
     def serve_one(one):
         runtime = Counting()
         runtime.inside = one
-        return serve_runtime(runtime, call=["number", "get_state_info", "fail", "hang"])
+        return serve_runtime(runtime, allowed_calls=["number", "get_state_info", "fail", "hang"])
 
     return [serve_one(one) for one in inside]
 
@@ -148,7 +148,7 @@ def test_a_call_before_the_remotes_are_connected_waits_for_them(addresses, open_
 
 def test_an_attribute_set_before_the_remotes_are_connected_is_set_in_them(addresses, open_gym, inside):
     provider = Held(addresses)
-    env = open_gym(provider, screen=(WIDTH, HEIGHT))
+    env = open_gym(provider, screen_size=(WIDTH, HEIGHT))
     later(provider, lambda: env.set_attr("number", [7, 8, 9]))
     assert [one.number for one in inside] == [7, 8, 9]
     inside[0].number = 5
@@ -157,14 +157,14 @@ def test_an_attribute_set_before_the_remotes_are_connected_is_set_in_them(addres
 
 def test_an_attribute_is_read_from_remotes_that_are_just_being_connected(addresses, open_gym):
     provider = Held(addresses)
-    env = open_gym(provider, screen=(WIDTH, HEIGHT))
+    env = open_gym(provider, screen_size=(WIDTH, HEIGHT))
     assert later(provider, lambda: env.get_attr("number")) == (0, 1, 2)
 
 
 def test_nothing_is_set_on_this_side_while_a_remote_is_away(scripted, open_gym):
     remote = scripted()
     remote.stop()
-    env = open_gym(remote, screen=(WIDTH, HEIGHT), reset_timeout=0.3)
+    env = open_gym(remote, screen_size=(WIDTH, HEIGHT), reset_timeout=0.3)
     with pytest.raises(CallFailed, match=r"not connected within 0\.3 s"):
         env.set_attr("number", 7)
     remote.start()
@@ -215,7 +215,7 @@ def test_the_vector_face_reaches_both_sides(addresses, open_gym):
 
 
 def test_remotes_started_here_let_be_called_what_they_are_told_to():
-    with VectorEnv("gym-core.CartPole-v1", 1, call=("gravity", "theta_threshold_radians")) as env:
+    with VectorEnv("gym-core.CartPole-v1", 1, allowed_calls=("gravity", "theta_threshold_radians")) as env:
         env.reset()
         while env.step([[]])[0][0] is None:
             env.wait(10)
@@ -226,10 +226,10 @@ def test_remotes_started_here_let_be_called_what_they_are_told_to():
 
 
 def test_only_remotes_started_here_can_be_told(scripted):
-    with pytest.raises(ConfigError, match="call="):
-        GymVectorEnv(None, "vnc://127.0.0.1:1+2", call=("gravity",))
+    with pytest.raises(ConfigError, match="allowed_calls="):
+        GymVectorEnv(None, "vnc://127.0.0.1:1+2", allowed_calls=("gravity",))
 
 
 def test_a_name_that_cannot_be_listed_is_an_error_of_the_start():
     with pytest.raises(Exception, match="'_secret' is not the name of a public attribute"):
-        GymVectorEnv("gym-core.CartPole-v1", 1, call=("_secret",))
+        GymVectorEnv("gym-core.CartPole-v1", 1, allowed_calls=("_secret",))

@@ -64,7 +64,7 @@ def test_v4_remotes_of_different_resolutions_are_named(scripted, far_side, open_
     odd = RemoteAddress(VNCAddress("127.0.0.1", server.port))
     with pytest.raises(ConfigError, match=rf"24x16.*remote 0 .* 24x16, remote 1 .*{server.port}.* 32x20"):
         open_gym(scripted(), odd)
-    env = open_gym(scripted(), odd, screen=(WIDTH, HEIGHT))
+    env = open_gym(scripted(), odd, screen_size=(WIDTH, HEIGHT))
     with pytest.raises(ConfigError, match=r"remote 1 .* 32x20"):
         env.reset()
     far_side.run(server.close(), 60)
@@ -155,7 +155,7 @@ def test_frames_can_be_taken_elsewhere_in_the_middle_of_an_episode(scripted, ope
 def test_a_screen_known_beforehand_is_not_waited_for(open_gym):
     nobody = RemoteAddress(VNCAddress("127.0.0.1", 1))
     began = time.monotonic()
-    env = open_gym(nobody, screen=(1024, 768), start_timeout=60.0)
+    env = open_gym(nobody, screen_size=(1024, 768), start_timeout=60.0)
     assert time.monotonic() - began < 10
     assert env.single_observation_space == PixelBox((768, 1024, 3))
 

@@ -52,7 +52,7 @@ def test_observations():
     sample = space.sample()
     assert sample["vision"].shape == (6, 8, 3)
     assert space.contains(sample)
-    assert space.contains(sample | {"generic": 1})
+    assert space.contains(sample | {"env_observation": 1})
     for change in (
         {"vision": sample["vision"].astype(np.float32)},
         {"vision": sample["vision"][:5]},

@@ -79,7 +79,7 @@ def test_wrong_lengths_are_told_and_closing_closes_all(scripted, open_env):
 
 def test_two_shipped_games_side_by_side():
     games = ["builtin.NeonDrive-v0", "gym-core.CartPole-v1"]
-    with Throttle(BlockingReset(Joint([universe_client.make(game) for game in games])), fps=30) as env:
+    with Throttle(BlockingReset(Joint([universe_client.make(game) for game in games])), step_rate=30) as env:
         env = EpisodeID(Logger(env), limit=1000)
         env.reset()
         seen = [one_step(env) for _ in range(3)]

@@ -14,14 +14,14 @@ from vnc.events import KeyEvent
 from wrappers import Throttle
 
 
-def throttled(env, fps):
-    env = Throttle(env, fps)
+def throttled(env, step_rate):
+    env = Throttle(env, step_rate)
     env.reset()
     return env
 
 
 def test_steps_come_at_the_rate_whatever_the_agent_spends_within_it(scripted, open_env):
-    env = throttled(open_env(scripted()), fps=50)
+    env = throttled(open_env(scripted()), step_rate=50)
     env.step([[]])
 
     def twenty_steps() -> None:
@@ -35,7 +35,7 @@ def test_steps_come_at_the_rate_whatever_the_agent_spends_within_it(scripted, op
 
 
 def test_a_late_step_is_counted_and_not_made_up_for_by_a_burst(scripted, open_env):
-    env = throttled(open_env(scripted()), fps=20)
+    env = throttled(open_env(scripted()), step_rate=20)
     env.step([[]])
     waits = []
     for _ in range(5):
@@ -53,9 +53,9 @@ def test_a_late_step_is_counted_and_not_made_up_for_by_a_burst(scripted, open_en
 def test_actions_are_sent_before_the_wait(scripted, playing):
     remote = scripted()
     inner = playing(remote)
-    env = throttled(inner, fps=1000)
+    env = throttled(inner, step_rate=1000)
     until_running(env)
-    env.fps = 0.05  # each step takes 20 s, unless it is woken
+    env.step_rate = 0.05  # each step takes 20 s, unless it is woken
     env.step([[]])
 
     def step() -> None:
@@ -71,7 +71,7 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
 
 
 def test_close_wakes_a_step_that_waits(scripted, open_env):
-    env = throttled(open_env(scripted()), fps=0.05)
+    env = throttled(open_env(scripted()), step_rate=0.05)
     failure: list[Exception] = []
 
     def step() -> None:
@@ -98,7 +98,7 @@ def test_ancestor_throttle_any_action_only_peeked(scripted, open_env, action):
     """
     remote = scripted()
     inner = open_env(remote)
-    env = throttled(inner, fps=500)
+    env = throttled(inner, step_rate=500)
     until_running(env)
     remote.reward(1.0)
     remote.finish(2.0)
@@ -116,7 +116,7 @@ def test_ancestor_throttle_any_action_only_peeked(scripted, open_env, action):
     assert (total, dones) == (3.0, 1)
 
 
-@pytest.mark.parametrize("fps", [0, -1, float("nan")])
-def test_a_rate_that_is_none_is_refused(scripted, open_env, fps):
-    with pytest.raises(ConfigError, match="fps"):
-        Throttle(open_env(scripted()), fps)
+@pytest.mark.parametrize("step_rate", [0, -1, float("nan")])
+def test_a_rate_that_is_none_is_refused(scripted, open_env, step_rate):
+    with pytest.raises(ConfigError, match="step_rate"):
+        Throttle(open_env(scripted()), step_rate)

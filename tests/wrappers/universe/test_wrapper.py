@@ -54,7 +54,7 @@ def test_step_goes_through_an_overridden_send_and_recv(scripted, open_env):
 def test_all_at_once(scripted, open_env):
     remote = scripted()
     env = Unvectorize(
-        Vision(Logger(TimeLimit(Throttle(BlockingReset(open_env(remote)), fps=500), seconds=60)))
+        Vision(Logger(TimeLimit(Throttle(BlockingReset(open_env(remote)), step_rate=500), seconds=60)))
     )
     frame = env.reset()
     assert frame.shape == (16, 24, 3)

@@ -238,12 +238,12 @@ def test_a_tap_between_two_ticks_is_one_action_and_a_reset_releases(opened):
 
 def test_observations_are_sent_when_asked_for(opened):
     silent = opened("gym-core.Recorder-v0")
-    assert silent.reset("gym-core.Recorder-v0", None).observation is None
-    telling = create("gym-core.Recorder-v0", RuntimeOptions(observation=True))
+    assert silent.reset("gym-core.Recorder-v0", None).env_observation is None
+    telling = create("gym-core.Recorder-v0", RuntimeOptions(env_observation=True))
     telling.open()
     expected = {"position": [0.5, -0.5], "lives": 3}
-    assert telling.reset("gym-core.Recorder-v0", None).observation == expected
-    assert telling.tick([]).observation == expected
+    assert telling.reset("gym-core.Recorder-v0", None).env_observation == expected
+    assert telling.tick([]).env_observation == expected
     telling.close()
 
 

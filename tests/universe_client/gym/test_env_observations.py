@@ -24,7 +24,7 @@ class Telling(Counting):
 
     def __init__(self, last: int = 1000, high: float = 1000.0) -> None:
         super().__init__(last)
-        self.observation_box = Box(0, high, (2,), np.float32)
+        self.env_observation_space = Box(0, high, (2,), np.float32)
 
     def reset(self, env_id, seed):
         return self.told(super().reset(env_id, seed))
@@ -33,13 +33,16 @@ class Telling(Counting):
         return self.told(super().tick(events))
 
     def told(self, tick):
-        observation = [self.ticks, self.episodes] if self.tells_observation else None
-        return Tick(tick.frame, tick.reward, tick.done, observation=observation)
+        observation = [self.ticks, self.episodes] if self.env_observation_wanted else None
+        return Tick(tick.frame, tick.reward, tick.done, env_observation=observation)
 
 
 def test_in_lockstep_states_are_those_of_the_tick(serve_runtime, open_gym):
     env = open_gym(
-        serve_runtime(Telling(last=3)), serve_runtime(Telling()), mode="lockstep", observation="state"
+        serve_runtime(Telling(last=3)),
+        serve_runtime(Telling()),
+        mode="lockstep",
+        observation="env_observation",
     )
     assert env.single_observation_space == Box(0, 1000, (2,), np.float32)
     observations, _ = env.reset(seed=1)
@@ -54,7 +57,7 @@ def test_in_lockstep_states_are_those_of_the_tick(serve_runtime, open_gym):
 
 
 def test_in_real_time_a_row_has_the_newest_state(serve_runtime, open_gym):
-    env = open_gym(serve_runtime(Telling()), observation="state")
+    env = open_gym(serve_runtime(Telling()), observation="env_observation")
     first, _ = env.reset(seed=1)
     wait_until(lambda: env.step(np.zeros(1, np.int64))[0][0, 0] > first[0, 0] + 5, what="ticks")
 
@@ -62,7 +65,7 @@ def test_in_real_time_a_row_has_the_newest_state(serve_runtime, open_gym):
 def test_states_are_cartpoles_own():
     """Two worlds, same seed and actions: what the remote tells is what Gymnasium computes here."""
     near = gymnasium.make("CartPole-v1")
-    far = GymVectorEnv(CARTPOLE, mode="lockstep", observation="state", actions=["Left", "Right"])
+    far = GymVectorEnv(CARTPOLE, mode="lockstep", observation="env_observation", actions=["Left", "Right"])
     try:
         assert far.single_observation_space == near.observation_space
         ours, _ = far.reset(seed=4)
@@ -83,7 +86,7 @@ def test_gymnasiums_checker_passes_on_states():
         "universe/Remote-v0",
         env_id=CARTPOLE,
         mode="lockstep",
-        observation="state",
+        observation="env_observation",
         actions=["Left", "Right"],
     )
     try:
@@ -94,20 +97,20 @@ def test_gymnasiums_checker_passes_on_states():
 
 def test_a_remote_that_tells_none_is_named(scripted, open_gym):
     with pytest.raises(Unsupported, match=r"remote 0 .* tells no observations of its environment's own"):
-        open_gym(scripted(), observation="state")
+        open_gym(scripted(), observation="env_observation")
 
 
 def test_different_spaces_are_named(serve_runtime, open_gym):
     with pytest.raises(ConfigError, match=r"remote 1 .* has Box\(0.0, 5.0"):
-        open_gym(serve_runtime(Telling()), serve_runtime(Telling(high=5.0)), observation="state")
+        open_gym(serve_runtime(Telling()), serve_runtime(Telling(high=5.0)), observation="env_observation")
 
 
 def test_an_observation_outside_its_shape_loses_the_remote(serve_runtime, open_gym):
     class Wrong(Telling):
         def told(self, tick):
-            return Tick(tick.frame, tick.reward, tick.done, observation=[1.0, 2.0, 3.0])
+            return Tick(tick.frame, tick.reward, tick.done, env_observation=[1.0, 2.0, 3.0])
 
-    env = open_gym(serve_runtime(Wrong()), observation="state", reset_mode="mask")
+    env = open_gym(serve_runtime(Wrong()), observation="env_observation", reset_mode="mask")
     env.reset()
     wait_until(
         lambda: "an observation that is not in Box" in str(env.step(np.zeros(1, np.int64))[4]["error"][0]),

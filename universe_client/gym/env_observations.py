@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from rewarder.protocol.messages import ObservationSpace
+from rewarder.protocol.messages import EnvObservationSpace
 from rewarder.protocol.values import unpack
 from universe_client.core.link import Link
 from universe_client.errors import ConfigError
@@ -16,7 +16,7 @@ from universe_client.gym.awaiting import await_links
 from universe_client.vector_env import VectorEnv
 
 
-class States:
+class EnvObservations:
     """What `v0.env.observation` says last of each remote.
 
     Attributes:
@@ -48,8 +48,8 @@ class States:
             self._core.lose(row, f"an observation that is not in {self.space}: {error}")
 
 
-def _told(link: Link) -> ObservationSpace | None:
-    return None if link.rewarder is None else link.rewarder.observation_space
+def _told(link: Link) -> EnvObservationSpace | None:
+    return None if link.rewarder is None else link.rewarder.env_observation_space
 
 
 def _box(link: Link) -> gymnasium.spaces.Box:
