@@ -23,14 +23,14 @@ def parser():
 def test_nothing_is_opened_unless_it_is_asked_for(parser):
     options = serving(parser.parse_args([]))
     assert (options.host, options.vnc_port, options.rewarder_port) == ("127.0.0.1", 0, 0)
-    assert options.call == []
+    assert options.allowed_calls == []
     assert options.runtime == RuntimeOptions()
 
 
 def test_what_is_asked_for_reaches_the_runtime(parser):
     line = ["--fps", "30", "--observation", "--program", "xterm -e 'my game'", "--xvnc", "800x600"]
     options = serving(parser.parse_args([*line, "--runtime", "my:Game", "--call", "a", "--call", "b"]))
-    assert options.call == ["a", "b"]
+    assert options.allowed_calls == ["a", "b"]
     program = ["xterm", "-e", "my game"]
     assert options.runtime == RuntimeOptions(30.0, True, program, (800, 600), "my:Game")
 
