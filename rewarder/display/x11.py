@@ -1,4 +1,4 @@
-"""The least an X11 client can be: it sees windows appear, and notices when the server is gone."""
+"""A minimal X11 client without dependencies: it counts windows that appear and detects that the server is gone."""
 
 from __future__ import annotations
 
@@ -19,26 +19,28 @@ _SETUP_TIMEOUT = 5.0
 
 
 class XClient:
-    """One connection to an X server, watching its root window.
+    """One connection to an X server, which reports windows that appear.
+
+    Args:
+        path: of the server's Unix socket.
+        cookie: the server's MIT-MAGIC-COOKIE-1.
 
     Raises:
-        OSError: there is no server, it refused the cookie, or (from any method) it is gone.
+        OSError: no server listens there, it refuses the cookie, or (from any method) the connection is lost.
     """
 
     def __init__(self, path: str, cookie: bytes) -> None:
         self.mapped = 0
-        """How many windows have appeared on the screen so far."""
+        """Number of windows that have appeared on the screen."""
         self._input = b""
         self._replies = 0
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.settimeout(_SETUP_TIMEOUT)
             self._socket.connect(path)
-            self.root, self._id_base = self._set_up(cookie)
+            root = self._set_up(cookie)
             self._socket.sendall(
-                struct.pack(
-                    "<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, self.root, _EVENT_MASK, _SUBSTRUCTURE_NOTIFY
-                )
+                struct.pack("<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, root, _EVENT_MASK, _SUBSTRUCTURE_NOTIFY)
             )
             self._socket.setblocking(False)
         except BaseException:
@@ -46,11 +48,11 @@ class XClient:
             raise
 
     def fileno(self) -> int:
-        """For select: readable when `drain` has something to do."""
+        """Return the descriptor to `select`: it is readable when `drain` has something to read."""
         return self._socket.fileno()
 
     def drain(self) -> None:
-        """Take in what the server has sent, without waiting."""
+        """Read what the server has sent, without waiting."""
         try:
             while data := self._socket.recv(65536):
                 self._input += data
@@ -63,7 +65,7 @@ class XClient:
         """Make a round trip to the server.
 
         Raises:
-            TimeoutError: it has not answered within `timeout` seconds.
+            TimeoutError: the server did not answer within `timeout` seconds.
         """
         awaited = self._replies + 1
         self._socket.sendall(struct.pack("<BxH", _GET_INPUT_FOCUS, 1))
@@ -71,7 +73,7 @@ class XClient:
         while self._replies < awaited:
             remaining = deadline - time.monotonic()
             if remaining <= 0 or not select.select([self._socket], [], [], remaining)[0]:
-                raise TimeoutError(f"the x server has not answered within {timeout:g} s")
+                raise TimeoutError(f"the x server did not answer within {timeout:g} s")
             self.drain()
 
     def close(self) -> None:
@@ -86,18 +88,18 @@ class XClient:
             self._replies += code == _REPLY
         self._input = self._input[whole:]
 
-    def _set_up(self, cookie: bytes) -> tuple[int, int]:
-        """Introduce ourselves; return the root window, and where the numbers of our own windows begin."""
+    def _set_up(self, cookie: bytes) -> int:
+        """Send the connection setup; return the id of the root window."""
         hello = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE), len(cookie))
         self._socket.sendall(hello + _padded(COOKIE) + _padded(cookie))
         status, length = struct.unpack("<B5xH", self._read_exactly(8))
         body = self._read_exactly(4 * length)
         if status != 1:
-            raise PermissionError(f"the x server refused us: {body.rstrip(bytes(1))!r}")
+            raise PermissionError(f"the x server refused the connection: {body.rstrip(bytes(1))!r}")
         # 4 release + 4 id base + 4 id mask + 4 motion buffer + 2 vendor length + 2 request + 1 roots + 1 formats
-        id_base, vendor, formats = struct.unpack_from("<4xI8xHxxxB", body)
+        vendor, formats = struct.unpack_from("<16xHxxxB", body)
         (root,) = struct.unpack_from("<I", body, 32 + _padding(vendor) + vendor + 8 * formats)
-        return root, id_base
+        return int(root)
 
     def _read_exactly(self, length: int) -> bytes:
         data = b""

@@ -20,7 +20,6 @@ from typing import Self
 from rewarder.display.guard import Guard
 from rewarder.display.task_user import task_user
 from rewarder.display.x11 import COOKIE, XClient
-from rewarder.display.x11_windows import WindowClient
 from rewarder.server.exposure import check_reach
 from vnc.tls import Identity
 from vnc.vncauth import PASSWORD_BYTES, Passwords, obfuscated
@@ -61,6 +60,7 @@ class XDisplay:
         pid: of Xvnc.
         guard: what ends with this process.
         client: our own connection to the X server.
+        cookie: what lets X clients connect, by MIT-MAGIC-COOKIE-1.
     """
 
     name: str
@@ -68,6 +68,7 @@ class XDisplay:
     pid: int
     guard: Guard
     client: XClient
+    cookie: bytes
 
     def __init__(
         self,
@@ -132,10 +133,6 @@ class XDisplay:
         """The variables with which a program finds the display and may use it."""
         return {"DISPLAY": self.name, "XAUTHORITY": str(self._authority)}
 
-    def window_client(self) -> WindowClient:
-        """Connect once more, to see and kill windows; the caller closes it."""
-        return WindowClient(self._socket, self._cookie)
-
     def check(self) -> None:
         """Take in what happened on the display.
 
@@ -165,7 +162,8 @@ class XDisplay:
         return self._shared / "authority"
 
     @property
-    def _socket(self) -> str:
+    def socket(self) -> str:
+        """The path of the X server's Unix socket."""
         return f"/tmp/.X11-unix/X{self.name.removeprefix(':')}"
 
     @property
@@ -173,8 +171,8 @@ class XDisplay:
         return self._directory / "log"
 
     def _start(self, stack: ExitStack) -> None:
-        self._cookie = secrets.token_bytes(16)
-        _write_private(self._authority, _authority_entry(self._cookie))
+        self.cookie = secrets.token_bytes(16)
+        _write_private(self._authority, _authority_entry(self.cookie))
         task_user().publish(self._authority)
         deadline = time.monotonic() + START_TIMEOUT
         with _reserved(self._host, self._vnc_port) as self.port:
@@ -185,7 +183,7 @@ class XDisplay:
                 number = self._display_number(pipe.fileno(), deadline)
         self.name = f":{number}"
         try:
-            self.client = XClient(self._socket, self._cookie)
+            self.client = XClient(self.socket, self.cookie)
         except OSError as error:
             raise self._failure(f"Xvnc {self.name} does not let us in: {error}") from error
         stack.callback(self.client.close)

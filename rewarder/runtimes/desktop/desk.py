@@ -69,7 +69,7 @@ class Desk:
             self._directory = task_user().directory("universe-client-desk-", writable=False)
             self._guard = Guard(self._directory)
             stack.callback(self._guard.close)
-            self._client: WindowClient = self._display.window_client()
+            self._client = WindowClient(self._display.socket, self._display.cookie)
             stack.callback(self._client.close)
             stack.callback(self._end_all)
             self._client.background(BACKGROUND)

@@ -1,7 +1,14 @@
 """Squares on a real X display, as an X client makes them; programs' windows are seen in test_desktop."""
 
+import importlib
+import os
+import signal
+import sys
+
 import pytest
 
+from rewarder.display import x11_windows
+from rewarder.display.x11_windows import WindowClient
 from rewarder.display.xdisplay import XDisplay
 from tests.support.agent import wait_until
 from tests.support.hand import Hand
@@ -16,7 +23,7 @@ def display():
 
 @pytest.fixture
 def client(display):
-    client = display.window_client()
+    client = WindowClient(display.socket, display.cookie)
     yield client
     client.close()
 
@@ -67,8 +74,30 @@ def test_without_a_window_manager_none_is_seen(client):
 
 def test_a_lost_display_is_an_error():
     with XDisplay(64, 64) as display:
-        client = display.window_client()
+        client = WindowClient(display.socket, display.cookie)
         display.close()
         with pytest.raises(OSError):
             client.pointer()
         client.close()
+
+
+def test_a_wrong_cookie_is_refused(display):
+    with pytest.raises(OSError, match="connection to the x server"):
+        WindowClient(display.socket, bytes(16))
+
+
+def test_a_server_that_hangs_is_an_error(display, client, monkeypatch):
+    monkeypatch.setattr(x11_windows, "ANSWER_TIMEOUT", 0.2)
+    os.kill(display.pid, signal.SIGSTOP)
+    try:
+        with pytest.raises(TimeoutError, match=r"did not answer within 0\.2 s"):
+            client.pointer()
+    finally:
+        os.kill(display.pid, signal.SIGCONT)
+
+
+def test_without_xcffib_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xcffib", None)
+    monkeypatch.delitem(sys.modules, "rewarder.display.x11_windows")
+    with pytest.raises(ImportError, match=r"pip install 'universe-client\[desktop\]'"):
+        importlib.import_module("rewarder.display.x11_windows")

@@ -167,7 +167,7 @@ def test_a_stopped_xvnc_does_not_answer_and_is_ended_all_the_same():
         end = Obituary([display.pid])
         os.kill(display.pid, signal.SIGSTOP)
         display.check()
-        with pytest.raises(DisplayError, match="has not answered within 1 s"):
+        with pytest.raises(DisplayError, match="did not answer within 1 s"):
             display.check_answers()
     assert end.alive() == []
     end.close()
