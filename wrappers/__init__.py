@@ -1,25 +1,21 @@
-"""Wrappers: each changes one thing about an environment, and passes the rest on.
+"""Wrappers: each changes one aspect of an environment and passes everything else through.
 
-Those of pixels (`Crop`, `Resize`, `Grey`, `FrameStack`, `MaxFrames`), of rewards and episodes (`RewardClip`,
-`EpisodicLives`, `EpisodeStatistics`) and of actions (`FrameSkip`, `StickyActions`, `NoopStart`, `FireStart`) go around
-Gymnasium's vector face, the others around Universe's.
+Wrappers of pixels (`Crop`, `Resize`, `Grey`, `FrameStack`, `MaxFrames`), of rewards and episodes (`RewardClip`,
+`EpisodicLives`, `EpisodeStatistics`) and of actions (`FrameSkip`, `StickyActions`, `NoopStart`, `FireStart`) wrap
+`universe_client.GymVectorEnv`. The others wrap `universe_client.VectorEnv`.
 """
 
-from wrappers.gym.crop import Crop
 from wrappers.gym.episode_statistics import EpisodeStatistics
 from wrappers.gym.episodic_lives import EpisodicLives
 from wrappers.gym.fire_start import FireStart
 from wrappers.gym.frame_skip import FrameSkip
-from wrappers.gym.frame_stack import FrameStack
-from wrappers.gym.grey import Grey
-from wrappers.gym.gym_wrapper import GymWrapper
-from wrappers.gym.history_wrapper import HistoryWrapper
-from wrappers.gym.max_frames import MaxFrames
+from wrappers.gym.history import FrameStack, HistoryWrapper, MaxFrames
 from wrappers.gym.noop_start import NoopStart
 from wrappers.gym.pixel_wrapper import PixelWrapper
-from wrappers.gym.resize import Resize
+from wrappers.gym.pixels import Crop, Grey, Resize
 from wrappers.gym.reward_clip import RewardClip
 from wrappers.gym.sticky_actions import StickyActions
+from wrappers.gym.wrapper import GymWrapper
 from wrappers.universe.blocking_reset import BlockingReset
 from wrappers.universe.episode_id import EpisodeID
 from wrappers.universe.joint import Joint

@@ -1,1 +1,1 @@
-"""Other libraries' faces; each module imports its library, and is imported by nobody but its user."""
+"""Interfaces of other libraries. Each module needs its library, so nothing else in the package imports it."""

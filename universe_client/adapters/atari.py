@@ -1,8 +1,8 @@
-"""Atari's games under ids of Gymnasium's, each with the actions of its game, in lock-step unless asked otherwise.
+"""Atari games with Gymnasium's ids: each environment has the actions of its game and runs in lock-step by default.
 
-Importing this module registers `universe/<id>` for each id of ale-py's: `universe/BreakoutNoFrameskip-v4`,
-`universe/Breakout-v5`. A step is one frame of the console: how many to skip is a wrapper's business. What was written
-for ale-py's ids runs with the id changed; `env.unwrapped.ale` tells it of lives and screen.
+Importing this module registers `universe/<id>` for each id of ale-py, such as `universe/BreakoutNoFrameskip-v4` and
+`universe/Breakout-v5`. A step is one frame of the console; wrappers skip frames. A script written for ale-py runs with
+the id changed: `env.unwrapped.ale` provides the lives and the screen.
 
 Example:
     env = gymnasium.make("universe_client.adapters.atari:universe/BreakoutNoFrameskip-v4")
@@ -26,12 +26,30 @@ NAMESPACE = "universe"
 
 
 def make_single(game: str, **options: Any) -> GymEnv:
-    """Return one remote that plays `game`; the options are those of `GymEnv`."""
+    """Return one remote that plays a game.
+
+    Args:
+        game: the name of the ROM, such as `space_invaders`.
+        options: arguments of `GymEnv`. The defaults are `mode="lockstep"` and the joystick actions of the game.
+
+    Raises:
+        ConfigError: the game is unknown, or an option is invalid.
+        RemoteError: the remote cannot be reached.
+    """
     return GymEnv(**_completed(game, options))
 
 
 def make_vector(game: str, **options: Any) -> GymVectorEnv:
-    """Return remotes that play `game`; the options are those of `GymVectorEnv`."""
+    """Return a vector of remotes that play a game.
+
+    Args:
+        game: the name of the ROM, such as `space_invaders`.
+        options: arguments of `GymVectorEnv`. The defaults are `mode="lockstep"` and the joystick actions of the game.
+
+    Raises:
+        ConfigError: the game is unknown, or an option is invalid.
+        RemoteError: a remote cannot be reached.
+    """
     return GymVectorEnv(**_completed(game, options))
 
 
@@ -43,7 +61,7 @@ def _completed(game: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def register_games() -> None:
-    """Tell Gymnasium the ids of all games; ids that it knows already are left alone.
+    """Register the ids of all games with Gymnasium, except those that are registered already.
 
     Raises:
         ConfigError: ale-py is not installed.

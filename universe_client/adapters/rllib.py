@@ -1,4 +1,4 @@
-"""RLlib's face: what its new API stack makes the environments of an env runner with."""
+"""RLlib's new API stack: a function that creates the environments of an env runner."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["env_creator"]
 
 
 def env_creator(config: Mapping[str, Any]) -> VectorEnv[Any, Any, Any]:
-    """Return the remotes of one env runner: all of them behind one vector, whose episodes begin again by themselves.
+    """Return the remotes of one env runner as one vector environment.
 
-    RLlib calls it in every env runner, so each starts remotes of its own. Remotes at addresses (`vnc://`) can serve one
-    env runner only.
+    RLlib calls this function in every env runner, and each call starts its own remotes. Remotes at fixed addresses
+    (`vnc://`) can therefore be used with one env runner only.
 
     Args:
-        config: RLlib's `env_config`: the arguments of `GymVectorEnv`, and `wrap`, a function from that vector to a
-            wrapped one. RLlib adds `num_envs`.
+        config: RLlib's `env_config`: the arguments of `GymVectorEnv`, and optionally `wrap`, a function that takes the
+            `GymVectorEnv` and returns it with wrappers around it. RLlib adds `num_envs`.
 
     Raises:
-        ConfigError: `num_envs` is missing, for RLlib would make its own vector of single environments, and wait for
-            them one after the other; or an argument makes no sense.
+        ConfigError: `num_envs` is missing, which means that RLlib would build a vector of single environments and wait
+            for one after the other; or an argument is invalid.
         RemoteError: a remote cannot be reached.
 
     Example:
@@ -36,7 +36,7 @@ def env_creator(config: Mapping[str, Any]) -> VectorEnv[Any, Any, Any]:
     options = dict(config)
     if "num_envs" not in options:
         raise ConfigError(
-            "env_creator makes vectors: set env_runners(gym_env_vectorize_mode='vector_entry_point')"
+            "env_creator creates a vector: set env_runners(gym_env_vectorize_mode='vector_entry_point')"
         )
     wrap = options.pop("wrap", None)
     env = GymVectorEnv(**options)

@@ -1,6 +1,6 @@
-"""rlpyt's face: environments whose steps are namedtuples, with the same fields, dtypes and shapes every time.
+"""rlpyt's interface: each step is a namedtuple with constant fields, dtypes and shapes.
 
-It has the names and the ways of rlpyt's `envs.gym`, and needs no rlpyt.
+Names and behaviour are those of rlpyt's `rlpyt.envs.gym`. rlpyt itself is not needed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,18 @@ from universe_client.gym.infos import DTYPES
 __all__ = ["EnvInfoWrapper", "EnvSpaces", "EnvStep", "GymEnvWrapper", "GymSpaceWrapper", "TrajInfo", "make"]
 
 _BLANKS = {"b": False, "i": 0, "u": 0, "f": np.nan}
-"""What a field has when it is not known, by the kind of its dtype."""
+"""The value of a field without a value, by the kind of its dtype."""
 
 
 class EnvStep(NamedTuple):
-    """What a step returns."""
+    """The result of a step.
+
+    Attributes:
+        observation: an array, or a namedtuple of arrays for a Dict space.
+        reward: the reward, float32.
+        done: whether the episode ended, terminated or truncated.
+        env_info: a namedtuple with the same fields at every step.
+    """
 
     observation: Any
     reward: np.float32
@@ -33,17 +40,18 @@ class EnvStep(NamedTuple):
 
 
 class EnvSpaces(NamedTuple):
-    """The two spaces of an environment."""
+    """The observation space and the action space of an environment."""
 
     observation: GymSpaceWrapper
     action: GymSpaceWrapper
 
 
 class GymSpaceWrapper:
-    """A Gymnasium space of arrays, whose Dicts are namedtuples here.
+    """A Gymnasium space whose values are arrays, and namedtuples in place of dicts.
 
     Attributes:
-        space: Gymnasium's.
+        space: the Gymnasium space.
+        dtype: the dtype of its arrays; a Dict space has none.
     """
 
     def __init__(
@@ -56,13 +64,13 @@ class GymSpaceWrapper:
         """Wrap `space`.
 
         Args:
-            space: of arrays or numbers, or a Dict of such spaces.
-            null_value: what every number of `null_value()` is.
-            name: of the namedtuple.
+            space: a Box, Discrete, MultiBinary or MultiDiscrete, or a Dict of these.
+            null_value: the value of every element of `null_value()`.
+            name: the name of the namedtuple.
             force_float32: whether float64 becomes float32.
 
         Raises:
-            ConfigError: there is something else in it, text for instance.
+            ConfigError: `space` contains another space, such as Text.
         """
         self.space, self._null = space, null_value
         self._inner: dict[str, GymSpaceWrapper] = {}
@@ -80,23 +88,23 @@ class GymSpaceWrapper:
             raise ConfigError(f"{name}: {space} is not a space of arrays")
 
     def sample(self) -> Any:
-        """Return a random value, converted."""
+        """Return a random value in rlpyt's form."""
         return self.convert(self.space.sample())
 
     def null_value(self) -> Any:
-        """Return the value that stands for none."""
+        """Return the value that stands for no value: arrays filled with `null_value`."""
         if self._inner:
             return self._tuple(*(inner.null_value() for inner in self._inner.values()))
         return np.full(self.space.shape or (), self._null, self.dtype)
 
     def convert(self, value: Any) -> Any:
-        """Return what is Gymnasium's as rlpyt's."""
+        """Return a value of the Gymnasium space in rlpyt's form: arrays, namedtuples instead of dicts."""
         if self._inner:
             return self._tuple(*(inner.convert(value[self._keys[f]]) for f, inner in self._inner.items()))
         return np.asarray(value, self.dtype)
 
     def revert(self, value: Any) -> Any:
-        """Return what is rlpyt's as Gymnasium's."""
+        """Return a value in rlpyt's form as a value of the Gymnasium space."""
         if self._inner:
             return {self._keys[f]: inner.revert(getattr(value, f)) for f, inner in self._inner.items()}
         return np.asarray(value, self.space.dtype) if self.space.shape else self.space.dtype.type(value)  # type: ignore[union-attr]
@@ -106,11 +114,17 @@ class GymSpaceWrapper:
 
 
 class GymEnvWrapper:
-    """A `gymnasium.Env` as rlpyt takes it: `step` returns an `EnvStep`, `reset` an observation.
+    """A `gymnasium.Env` with rlpyt's interface: `step` returns an `EnvStep`, `reset` an observation.
 
-    The fields of `env_info` are those that the first step's info has as numbers or arrays of them, dots being
-    underscores, and `timeout`, which says that the episode was truncated. What comes later under another name is left
-    out; what is not known at a step is 0, False or NaN. See `EnvInfoWrapper` for what does not come with every step.
+    The fields of `env_info` are the keys of the first step's info whose values are numbers or numeric arrays, with
+    underscores in place of dots, and `timeout`, which is true when the episode was truncated. Keys that appear later
+    are left out. A field without a value at a step is 0, False or NaN. Use `EnvInfoWrapper` for keys that the first
+    step may lack.
+
+    Attributes:
+        env: the Gymnasium environment.
+        action_space: a `GymSpaceWrapper`.
+        observation_space: a `GymSpaceWrapper`.
 
     Example:
         env = GymEnvWrapper(gymnasium.make("universe/NeonDrive-v0", step_rate=15, max_episode_steps=500))
@@ -126,15 +140,16 @@ class GymEnvWrapper:
         obs_null_value: float = 0,
         force_float32: bool = True,
     ) -> None:
-        """Wrap `env`, and close it at the end.
+        """Wrap `env`; `close` closes it.
 
         Args:
-            env: of arrays, or Dicts of arrays.
-            act_null_value, obs_null_value: what the spaces' `null_value()` is filled with.
+            env: a single environment whose spaces contain arrays, or Dicts of arrays.
+            act_null_value: the value of every element of `action_space.null_value()`.
+            obs_null_value: the same for `observation_space`.
             force_float32: whether float64 becomes float32, in spaces and infos.
 
         Raises:
-            ConfigError: it is not a single environment of Gymnasium's, or has other spaces.
+            ConfigError: `env` is not a `gymnasium.Env`, or its spaces contain something else.
         """
         _check_single(type(self).__name__, env)
         self.env = env
@@ -145,24 +160,25 @@ class GymEnvWrapper:
 
     @property
     def spaces(self) -> EnvSpaces:
-        """Both spaces."""
+        """The observation space and the action space."""
         return EnvSpaces(self.observation_space, self.action_space)
 
     @property
     def horizon(self) -> int | None:
-        """Steps after which an episode is cut, if that is known."""
+        """The number of steps after which an episode is truncated, or None if it is not known."""
         return None if self.env.spec is None else self.env.spec.max_episode_steps
 
     def reset(self) -> Any:
-        """Begin an episode; return its first observation."""
+        """Begin an episode and return its first observation."""
         observation, _ = self.env.reset()
         return self.observation_space.convert(observation)
 
     def step(self, action: Any) -> EnvStep:
-        """Take a step.
+        """Take a step with an action in rlpyt's form, and return an `EnvStep`.
 
         Raises:
-            ConfigError: an info has another shape than at the first step.
+            ConfigError: a value of the info has another shape than at the first step, or the action is not in the
+                space.
         """
         result = self.env.step(self.action_space.revert(action))
         observation, reward, terminated, truncated, info = result
@@ -180,7 +196,7 @@ class GymEnvWrapper:
 
 
 class EnvInfoWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Gives every step's info the keys of `info_example`, with its values where there are no others.
+    """Adds the keys of `info_example` to every step's info, with the example's values where a step has none.
 
     Example:
         env = gymnasium.make("universe/Remote-v0", env_id="gym-core.ALE/Breakout-v5", step_rate=15)
@@ -190,17 +206,21 @@ class EnvInfoWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], info_example: Mapping[str, Any]) -> None:
-        """Wrap `env`; the examples are numbers or arrays of the dtypes and shapes that the infos will have.
+        """Wrap `env`.
+
+        Args:
+            env: a single environment.
+            info_example: numbers or arrays, by key, with the dtypes and shapes that the infos will have.
 
         Raises:
-            ConfigError: `env` is not a single environment of Gymnasium's.
+            ConfigError: `env` is not a `gymnasium.Env`.
         """
         _check_single(type(self).__name__, env)
         super().__init__(env)
         self._example = {key: np.asarray(value) for key, value in info_example.items()}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Step, and fill the info."""
+        """Take a step and complete its info; see `gymnasium.Env.step`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         for key, example in self._example.items():
             value = info.get(key)
@@ -209,7 +229,9 @@ class EnvInfoWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 class TrajInfo(dict[str, float]):
-    """The record of one episode, for the log: `Length`, `Return`, `NonzeroRewards` and `DiscountedReturn`.
+    """The statistics of one episode: `Length` (steps), `Return`, `NonzeroRewards` and `DiscountedReturn`.
+
+    It is a dict whose items are also attributes.
 
     Example:
         trajectory = TrajInfo()
@@ -219,7 +241,7 @@ class TrajInfo(dict[str, float]):
     """
 
     discount: ClassVar[float] = 1.0
-    """Of `DiscountedReturn`, per step."""
+    """The discount per step of `DiscountedReturn`."""
 
     def __init__(self) -> None:
         super().__init__(Length=0, Return=0.0, NonzeroRewards=0, DiscountedReturn=0.0)
@@ -227,24 +249,30 @@ class TrajInfo(dict[str, float]):
     def __getattr__(self, name: str) -> float:
         if name in self:
             return self[name]
-        raise AttributeError(f"a trajectory has {', '.join(self)}, not {name!r}")
+        raise AttributeError(f"a TrajInfo has {', '.join(self)}, not {name!r}")
 
     def step(
         self, observation: Any, action: Any, reward: float, done: bool, agent_info: Any, env_info: Any
     ) -> None:
-        """Count a step."""
+        """Add one step of the episode."""
         self["DiscountedReturn"] += self.discount ** self["Length"] * float(reward)
         self["Length"] += 1
         self["Return"] += float(reward)
         self["NonzeroRewards"] += reward != 0
 
     def terminate(self, observation: Any) -> TrajInfo:
-        """Return the record, the episode being over."""
+        """Return the statistics of the finished episode."""
         return self
 
 
 def make(*args: Any, info_example: Mapping[str, Any] | None = None, **kwargs: Any) -> GymEnvWrapper:
-    """Return `gymnasium.make(*args, **kwargs)` wrapped, with an `EnvInfoWrapper` if there is an `info_example`."""
+    """Create a Gymnasium environment and wrap it in `GymEnvWrapper`.
+
+    Args:
+        args: arguments of `gymnasium.make`.
+        info_example: if not None, an `EnvInfoWrapper` with this example is added.
+        kwargs: keyword arguments of `gymnasium.make`.
+    """
     env: gymnasium.Env[Any, Any] = gymnasium.make(*args, **kwargs)
     return GymEnvWrapper(env if info_example is None else EnvInfoWrapper(env, info_example))
 
@@ -257,7 +285,7 @@ def _check_single(name: str, env: object) -> None:
 
 
 class _Fields:
-    """The fields of `env_info`, found once."""
+    """The fields of `env_info`, taken from the first step's info."""
 
     def __init__(self, info: Mapping[str, Any], force_float32: bool) -> None:
         blanks = {key: _blank(key, value, force_float32) for key, value in info.items()}
@@ -265,7 +293,7 @@ class _Fields:
         self._tuple = namedtuple("EnvInfo", [_field(key) for key in self._blanks])  # type: ignore[misc]
 
     def fill(self, info: Mapping[str, Any]) -> Any:
-        """Return the namedtuple of an info."""
+        """Return an info as a namedtuple."""
         return self._tuple(*(self._value(key, blank, info.get(key)) for key, blank in self._blanks.items()))
 
     def _value(self, key: str, blank: NDArray[Any], value: Any) -> NDArray[Any]:
@@ -274,13 +302,13 @@ class _Fields:
         array = np.asarray(value, blank.dtype)
         if array.shape != blank.shape:
             raise ConfigError(
-                f"info {key!r} has the shape {array.shape}, and had {blank.shape} at the first step"
+                f"info {key!r} has the shape {array.shape}, but had {blank.shape} at the first step"
             )
         return array
 
 
 def _blank(key: str, value: Any, force_float32: bool) -> NDArray[Any] | None:
-    """Return what an info is while it is not known; None if it is not a number or an array of numbers."""
+    """Return the value of a field that has no value, or None if `value` is not a number or a numeric array."""
     array = np.asarray(DTYPES.get(key, type(None))() if value is None else value)
     dtype = _narrow(DTYPES.get(key, array.dtype), force_float32)
     if dtype.kind not in _BLANKS:

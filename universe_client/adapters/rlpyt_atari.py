@@ -1,4 +1,4 @@
-"""rlpyt's Atari environment, on a remote."""
+"""rlpyt's Atari environment, played on a remote."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["AtariEnv", "AtariTrajInfo", "minimal_actions"]
 
 
 class AtariEnvInfo(NamedTuple):
-    """What a step of an `AtariEnv` says beside observation, reward and done."""
+    """The `env_info` of a step of `AtariEnv`."""
 
     game_score: np.float32
-    """The game's reward, whether or not the agent's is clipped."""
+    """The reward before clipping."""
     traj_done: bool
-    """The game is over, or cut."""
+    """Whether the game ended, terminated or truncated."""
     timeout: bool
-    """It was cut: by the horizon, or because the remote was lost."""
+    """Whether the game was truncated: by the horizon, or because the remote was lost."""
 
 
 class AtariTrajInfo(TrajInfo):
-    """A `TrajInfo` that also counts the `GameScore`."""
+    """A `TrajInfo` that also sums the `GameScore`: the rewards before clipping."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,16 +47,23 @@ class AtariTrajInfo(TrajInfo):
         agent_info: Any,
         env_info: AtariEnvInfo,
     ) -> None:
-        """Count a step."""
+        """Add one step of the episode."""
         super().step(observation, action, reward, done, agent_info, env_info)
         self["GameScore"] += float(env_info.game_score)
 
 
 class AtariEnv:
-    """One Atari game as rlpyt has it: a step is `frame_skip` frames, an observation uint8 (num_img_obs, 104, 80).
+    """One Atari game with rlpyt's interface.
 
-    The game lives in real time, at 60 frames a second, unless `mode="lockstep"`. When a step is `done` and its
-    `env_info.traj_done` is false, the game goes on with the next life, and there is nothing to reset.
+    A step is `frame_skip` frames. An observation is uint8 (num_img_obs, 104, 80). The game runs in real time at 60
+    frames per second, or in lock-step with `mode="lockstep"`. When a step is `done` and its `env_info.traj_done` is
+    false, the game continues with the next life and needs no reset.
+
+    Attributes:
+        env: the `GymVectorEnv` of one remote, in the wrappers of `wrappers.gym.atari.atari`.
+        action_space: a `GymSpaceWrapper` of `Discrete`.
+        observation_space: a `GymSpaceWrapper` of uint8 (num_img_obs, 104, 80).
+        horizon: steps after which a game is truncated.
 
     Example:
         env = AtariEnv("breakout", fire_on_reset=True)
@@ -86,22 +93,22 @@ class AtariEnv:
         """Connect to a remote that plays `game`.
 
         Args:
-            game: the ROM's name, `space_invaders` for instance.
+            game: the name of the ROM, such as `space_invaders`.
             frame_skip: frames per step.
             num_img_obs: frames in an observation, the newest last.
-            clip_reward: bring rewards into -1..1.
-            episodic_lives: `done` at the end of each life.
-            fire_on_reset: begin each life with the button.
-            max_start_noops: frames at the beginning of a game in which nothing is done, at most.
-            repeat_action_probability: how likely, at each frame, the action before is repeated; of the rarer games,
-                which only `-v5` has, a chance of a quarter comes on top.
-            horizon: steps after which a game is cut.
-            remotes: one, as for `GymVectorEnv`; by default a process of this machine.
-            actions: names of the joystick actions, NOOP first; by default those that the game knows.
-            options: of `GymVectorEnv`, `mode="lockstep"` for instance.
+            clip_reward: clip rewards to -1..1.
+            episodic_lives: report `done` at the end of each life.
+            fire_on_reset: begin each life with the fire button.
+            max_start_noops: the largest number of frames without an action at the beginning of a game.
+            repeat_action_probability: probability that a frame repeats the previous action (sticky actions). Games
+                without a `NoFrameskip-v4` id repeat actions with a probability of 0.25 in addition.
+            horizon: steps after which a game is truncated.
+            remotes: one remote, as for `GymVectorEnv`; the default starts a process on this machine.
+            actions: names of the joystick actions, NOOP first; the default is the game's minimal action set.
+            options: arguments of `GymVectorEnv`, such as `mode="lockstep"`.
 
         Raises:
-            ConfigError: an option makes no sense, or there is no such game.
+            ConfigError: an argument is invalid, or the game is unknown.
             RemoteError: the remote cannot be reached.
         """
         names = minimal_actions(game) if actions is None else list(actions)
@@ -138,20 +145,23 @@ class AtariEnv:
 
     @property
     def spaces(self) -> EnvSpaces:
-        """Both spaces."""
+        """The observation space and the action space."""
         return EnvSpaces(self.observation_space, self.action_space)
 
     def reset(self) -> Any:
-        """Begin a game, or take the one that the remote has begun when the last was over; return what it shows."""
+        """Begin a game and return its first observation.
+
+        After the end of a game this is the game that the remote has begun already.
+        """
         if self._over:
-            observations, *_ = self.env.step(np.zeros(1, np.int64))  # a reset's step: nobody hears the action
+            observations, *_ = self.env.step(np.zeros(1, np.int64))  # the reset step ignores the action
         else:
             observations, _ = self.env.reset()
         self._over = False
         return _channels_first(observations)
 
     def step(self, action: Any) -> EnvStep:
-        """Take a step of `frame_skip` frames; `env_info` is an `AtariEnvInfo`."""
+        """Take a step of `frame_skip` frames and return an `EnvStep` whose `env_info` is an `AtariEnvInfo`."""
         observations, rewards, terminations, truncations, infos = self.env.step(np.array([action], np.int64))
         done = bool(terminations[0] or truncations[0])
         self._over = bool(infos[TRAJ_DONE][0]) if TRAJ_DONE in infos else done
@@ -160,12 +170,12 @@ class AtariEnv:
         return EnvStep(_channels_first(observations), np.float32(rewards[0]), done, env_info)
 
     def close(self) -> None:
-        """Hang up, and give the remote back."""
+        """Close the connection and release the remote."""
         self.env.close()
 
 
 def _gymnasium_id(game: str) -> str:
-    """Return the id without stickiness of its own; games that only -v5 has repeat one action in four."""
+    """Return the id of the game without sticky actions if there is one, else the `-v5` id, which has them."""
     name = "".join(map(str.capitalize, game.split("_")))
     exact = f"{name}NoFrameskip-v4"
     gymnasium.register_envs(import_ale())

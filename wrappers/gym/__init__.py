@@ -1,1 +1,1 @@
-"""Wrappers around `universe_client.GymVectorEnv`, Gymnasium's vector face."""
+"""Wrappers around `universe_client.GymVectorEnv`, the environment with Gymnasium's vector interface."""

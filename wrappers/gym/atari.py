@@ -1,4 +1,4 @@
-"""The usual Atari set: what most papers do to a game before they learn it, in their order."""
+"""The usual wrappers for Atari games, in the usual order (Mnih et al. 2015; Machado et al. 2018)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from typing import Any
 
 from universe_client.gym.atari import JOYSTICK, Joystick
 from universe_client.gym.vector_env import GymVectorEnv
-from wrappers.gym.crop import Crop
 from wrappers.gym.episodic_lives import EpisodicLives
 from wrappers.gym.fire_start import FireStart
 from wrappers.gym.frame_skip import FrameSkip
-from wrappers.gym.frame_stack import FrameStack
-from wrappers.gym.grey import Grey
-from wrappers.gym.gym_wrapper import GymWrapper
-from wrappers.gym.max_frames import MaxFrames
+from wrappers.gym.history import FrameStack, MaxFrames
 from wrappers.gym.noop_start import NoopStart
-from wrappers.gym.resize import Resize
+from wrappers.gym.pixels import Crop, Grey, Resize
 from wrappers.gym.reward_clip import RewardClip
 from wrappers.gym.sticky_actions import StickyActions
+from wrappers.gym.wrapper import GymWrapper
 
 CONSOLE_FPS = 60
 WIDTH, HEIGHT = 80, 104
-"""Of an observation: half of the screen without its first and its last row."""
+"""The size of an observation: half the width and height of the screen without its first and last row."""
 
 
 def joystick(actions: Sequence[str] = ("NOOP", *JOYSTICK)) -> Joystick:
-    """Return the keys that stand for joystick actions: arrows, and space to fire.
+    """Return an action map for joystick actions: the arrow keys, and space for the fire button.
 
     Args:
-        actions: names as the Arcade Learning Environment's `get_action_meanings` has them.
+        actions: names of the actions, as `get_action_meanings` of the Arcade Learning Environment returns them. The
+            default is all 18.
+
+    Returns:
+        The map, with the action space `Discrete(len(actions))`, for `actions=` of `GymVectorEnv`.
 
     Raises:
-        ConfigError: there is no such action.
+        ConfigError: a name is unknown.
     """
     return Joystick(actions)
 
@@ -49,24 +50,28 @@ def atari(
     max_start_noops: int = 30,
     repeat_action_probability: float = 0.0,
 ) -> GymWrapper:
-    """Wrap remotes that play an Atari game; observations are uint8 (n, 104, 80, num_img_obs).
+    """Wrap remotes that play an Atari game.
 
-    `env` should take a step per frame: `step_rate=60` in real time, or lock-step. The horizon is its
-    `max_episode_steps`, in frames. Action 0 must be the one that does nothing, as in `joystick()`.
+    From the inside out: `NoopStart`, `StickyActions`, `MaxFrames`, `FrameSkip`, `EpisodicLives`, `Crop`, `Grey`,
+    `Resize`, `FrameStack`, `RewardClip`, `FireStart`.
 
     Args:
-        env: remotes with screens of 160x210 pixels.
+        env: remotes with screens of 160x210 pixels. Each of its steps should be one frame: `step_rate=60` in real time,
+            or lock-step. Its `max_episode_steps` counts frames. Its action 0 must do nothing, as in `joystick()`.
         frame_skip: frames per step.
         num_img_obs: frames in an observation, the newest last.
-        clip_reward: bring each step's reward into -1..1; the game's is `infos["raw_reward"]`.
-        episodic_lives: end an episode with each life; `infos["traj_done"]` is the end of a game.
+        clip_reward: clip each step's reward to -1..1; `infos["raw_reward"]` is the game's.
+        episodic_lives: end an episode with each life; `infos["traj_done"]` is true when the game is over.
         fire_on_reset: begin each episode with the action `fire`.
-        fire: that action.
-        max_start_noops: frames at the beginning of a game in which nothing is done, at most.
-        repeat_action_probability: how likely the action before is heard instead of a new one, frame by frame.
+        fire: the action that presses the fire button.
+        max_start_noops: the largest number of frames without an action at the beginning of a game.
+        repeat_action_probability: probability that a frame repeats the previous action (sticky actions).
+
+    Returns:
+        The wrapped environment. Its observations are uint8 (n, 104, 80, num_img_obs).
 
     Raises:
-        ConfigError: an option makes no sense, or the screens are smaller.
+        ConfigError: an argument is invalid, or the screens are smaller.
 
     Example:
         env = GymVectorEnv("gym-core.ALE/Pong-v5", 8, step_rate=60, actions=joystick(["NOOP", "RIGHT", "LEFT"]))

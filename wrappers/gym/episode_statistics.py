@@ -1,4 +1,4 @@
-"""Returns and lengths of episodes, right however remotes reset."""
+"""Returns, lengths and durations of episodes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from universe_client.gym.infos import RESETTING
-from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
 class EpisodeStatistics(GymWrapper):
-    """Tells, on the step that ends an episode, its return, length and duration, where Gymnasium's own wrapper does.
+    """Reports the return, length and duration of each episode on the step that ends it.
 
-    That is `infos["episode"]`, a dict of arrays `r` (sum of rewards), `l` (steps) and `t` (seconds), and who is done in
-    `infos["_episode"]`. Unlike `RecordEpisodeStatistics` it counts no step on which a row was resetting, be there one
-    or hundreds of them (`reset_mode="mask"`), and follows `send` and `recv` of some rows and resets by mask.
+    The report has the place and form of that of Gymnasium's `RecordEpisodeStatistics`: `infos["episode"]` is a dict of
+    arrays `r` (sum of rewards, float64), `l` (steps, int64) and `t` (seconds, float64), each of shape (n,).
+    `infos["_episode"]`, bool (n,), is true for the rows whose episode ended. Gymnasium's wrapper assumes that a reset
+    takes one step. This one counts no step on which a row is resetting, however many there are (`reset_mode="mask"`),
+    and it supports `send` and `recv` of some rows and resets by mask.
 
     Attributes:
         episode_count: how many episodes have ended.
-        return_queue, length_queue, time_queue: of the last `buffer_length` of them.
+        return_queue: returns of the last `buffer_length` episodes, a deque of float.
+        length_queue: their lengths in steps, a deque of int.
+        time_queue: their durations in seconds, a deque of float.
 
     Example:
         env = EpisodeStatistics(gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, reset_mode="mask"))
@@ -36,7 +40,12 @@ class EpisodeStatistics(GymWrapper):
     takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], buffer_length: int = 100) -> None:
-        """Wrap `env`; `buffer_length` is in episodes."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment whose autoreset mode is not `SAME_STEP`.
+            buffer_length: how many episodes the queues keep.
+        """
         super().__init__(env)
         self.episode_count = 0
         self.return_queue: deque[float] = deque(maxlen=buffer_length)
@@ -45,10 +54,10 @@ class EpisodeStatistics(GymWrapper):
         self._returns = np.zeros(self.num_envs, np.float64)
         self._lengths = np.zeros(self.num_envs, np.int64)
         self._began = np.zeros(self.num_envs, np.float64)
-        self._awaits = np.ones(self.num_envs, np.bool_)  # whose episode has no first frame yet
+        self._awaits = np.ones(self.num_envs, np.bool_)  # the row's episode has no first frame yet
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset; the rows that do count anew."""
+        """Reset the environment and the counts of the rows that reset; see `GymVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         rows = chosen_rows(options, self.num_envs)
         self._awaits[rows] = True
@@ -60,19 +69,19 @@ class EpisodeStatistics(GymWrapper):
         self._returns[rows], self._lengths[rows], self._began[rows] = 0.0, 0, time.perf_counter()
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
-        """Count, and tell what has ended."""
+        """Add a batch to the counts and report the episodes that it ends."""
         _, rewards, terminations, truncations, infos = result
         counted = ~self._awaits[rows]
         self._returns[rows[counted]] += rewards[counted]
         self._lengths[rows[counted]] += 1
         dones = terminations | truncations
         if dones.any():
-            self._tell(rows, dones, infos)
+            self._report(rows, dones, infos)
         self._awaits[rows[dones]] = True
         self._begin(rows[~counted & ~_resetting(infos, len(rows))])
         return result
 
-    def _tell(self, rows: RowNumbers, dones: NDArray[np.bool_], infos: dict[str, Any]) -> None:
+    def _report(self, rows: RowNumbers, dones: NDArray[np.bool_], infos: dict[str, Any]) -> None:
         seconds = np.round(time.perf_counter() - self._began[rows], 6)
         columns = {"r": self._returns[rows], "l": self._lengths[rows], "t": seconds}
         infos["episode"] = {name: np.where(dones, column, 0) for name, column in columns.items()}

@@ -1,4 +1,4 @@
-"""Lives as episodes."""
+"""Each life of a game as an episode."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from gymnasium.vector.utils import create_empty_array
 
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
-from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 TRAJ_DONE = "traj_done"
 _UNKNOWN = -1
 
 
 class EpisodicLives(GymWrapper):
-    """Terminates an episode when a life is lost; `infos["traj_done"]` says whether the game itself is over.
+    """Terminates an episode when a life is lost (Mnih et al. 2015), without a reset of the game.
 
-    Lives are what the remote tells as `lives`; where there are none, nothing changes. After a lost life the game goes
-    on, in real time as ever: nobody resets it. The step after is the next life's first and, as `NEXT_STEP` has it, has
-    reward 0; what it earned comes with the step after that. A `reset` of some rows (`reset_mask`) leaves games alone
-    that only lost a life: theirs begins with what was seen last.
+    `infos["traj_done"]`, bool (n,), is true when the game itself is over. The number of lives is the info `lives` that
+    the remote sends; without that info nothing changes.
+
+    After a lost life the game continues. The next step takes the place of the reset step of `AutoresetMode.NEXT_STEP`:
+    its reward is 0, and the reward that it earned is added to the step after it. A `reset` of some rows (`reset_mask`)
+    without a seed does not restart a game that only lost a life: the row's next episode begins with the last
+    observation.
 
     Example:
         env = gymnasium.make_vec("universe/Remote-v0", env_id="gym-core.ALE/Breakout-v5", num_envs=8, step_rate=60)
@@ -35,22 +38,28 @@ class EpisodicLives(GymWrapper):
     takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], key: str = "remote.lives") -> None:
-        """Wrap `env`, whose observations are one array; `key` is the info that counts lives."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment whose observations are one array and whose autoreset mode is not `SAME_STEP`.
+            key: the info that contains the number of lives.
+
+        Raises:
+            ConfigError: the observations of `env` are not one array.
+        """
         super().__init__(env)
         if env.single_observation_space.shape is None:
             raise ConfigError(
-                f"EpisodicLives needs observations of one array, not {env.single_observation_space}"
+                f"EpisodicLives needs observations that are one array, not {env.single_observation_space}"
             )
         self._key = key
         self._lives = np.full(self.num_envs, _UNKNOWN, np.int64)
-        self._lost = np.zeros(self.num_envs, np.bool_)  # whose life ended with the step before
-        self._rewards = np.zeros(self.num_envs)  # of the steps that begin a life
-        self._seen: Any = create_empty_array(
-            self.single_observation_space, self.num_envs
-        )  # when a life was lost
+        self._lost = np.zeros(self.num_envs, np.bool_)  # the row lost a life in the step before
+        self._rewards = np.zeros(self.num_envs)  # earned in the step that begins a life
+        self._seen: Any = create_empty_array(self.single_observation_space, self.num_envs)  # at a lost life
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset; the rows that do begin a game or, chosen without a seed, a life."""
+        """Begin a game, or a life where only a life was lost; see the class and `GymVectorEnv.reset`."""
         rows = chosen_rows(options, self.num_envs)
         only_lives = self._lost & (seed is None) & ("reset_mask" in (options or {}))
         games = np.setdiff1d(rows, np.flatnonzero(only_lives))
@@ -72,7 +81,7 @@ class EpisodicLives(GymWrapper):
         return self.env.reset(seed=seed, options=options)  # type: ignore[no-any-return]
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
-        """Terminate the rows that lost a life."""
+        """Terminate the rows that lost a life, and add `infos["traj_done"]`."""
         observations, rewards, terminations, truncations, infos = result
         over = terminations | truncations
         lost = self._count(rows, infos) & ~over & ~infos.get(gym_infos.RESETTING, over)
@@ -87,7 +96,7 @@ class EpisodicLives(GymWrapper):
         return observations, np.where(kept, 0.0, rewards), terminations | lost, truncations, infos
 
     def _count(self, rows: RowNumbers, infos: dict[str, Any]) -> Any:
-        """Remember the lives that are told; return which rows have fewer than before."""
+        """Store the numbers of lives, and return which rows have fewer than before."""
         if self._key not in infos:
             return np.zeros(len(rows), np.bool_)
         known = infos[f"_{self._key}"]

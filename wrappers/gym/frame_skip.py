@@ -1,4 +1,4 @@
-"""One decision for several frames."""
+"""One decision of the agent for several steps of the environment."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
-from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult
 
 
 class FrameSkip(GymWrapper):
-    """Takes `skip` steps with every action, and returns the last frame, the sum of the rewards, the infos as one.
+    """Takes `skip` steps with every action (Bellemare et al. 2013; Mnih et al. 2015).
 
-    In lock-step an action lasts `skip` ticks. In real time the world is not slowed down: the action is held for `skip`
-    steps, so that `step_rate=60` and `skip=4` make 15 decisions a second. (Where nothing but the last frame is wanted
-    `step_rate=15` alone does the same, for less.) At the end of its episode a row stops, and waits for the others;
-    the step that returns the next one's first frame is a single one.
+    The result contains the last frame, the sum of the rewards and the merged infos. In lock-step mode an action lasts
+    `skip` ticks. In real time the action is held for `skip` steps: `step_rate=60` and `skip=4` make 15 decisions per
+    second. (If only the last frame matters, `step_rate=15` without this wrapper does the same at lower cost.)
+
+    A row whose episode ends takes no further step within the call. The reset step, which returns the first frame of
+    the next episode (`AutoresetMode.NEXT_STEP`), is not repeated.
 
     Example:
         env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, step_rate=60)
@@ -33,39 +35,56 @@ class FrameSkip(GymWrapper):
     takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], skip: int = 4) -> None:
-        """Wrap `env`, whose observations are one array, and which has `send` and `recv`."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment that has `send` and `recv`, as `GymVectorEnv` does, and whose observations are one
+                array. Its autoreset mode is not `SAME_STEP`.
+            skip: how many steps an action lasts.
+
+        Raises:
+            ConfigError: `skip` is not positive, or the environment lacks one of these.
+        """
         if skip < 1:
-            raise ConfigError(f"skip={skip} is not positive")
+            raise ConfigError(f"skip={skip} must be at least 1")
         super().__init__(env)
         if env.single_observation_space.shape is None or not hasattr(env.unwrapped, "recv"):
-            raise ConfigError(f"FrameSkip needs observations of one array, send and recv, not {env}")
+            raise ConfigError(
+                f"FrameSkip needs an environment with send, recv and observations of one array, not {env}"
+            )
         self._skip = skip
         self._held: list[Any] = [None] * self.num_envs
-        self._resetting = np.zeros(self.num_envs, np.bool_)  # whose next step is a reset's
+        self._resetting = np.zeros(self.num_envs, np.bool_)  # the row's next step is its reset step
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset."""
+        """Reset the environment; see `GymVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         self._resetting[:] = infos.get(gym_infos.RESETTING, False)
         return observations, infos
 
     def step(self, actions: Any) -> StepResult:
-        """Take the steps; see the class."""
+        """Take up to `skip` steps with these actions; see the class and `GymVectorEnv.step`."""
         self.send(actions)
         return self.recv()
 
     def send(self, actions: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
-        """Take the first step's first half."""
+        """Send the actions of the first step; see `GymVectorEnv.send`."""
         self.env.send(actions, ids)
         for row, action in zip(self._rows(ids), iterate(self.action_space, actions), strict=True):
             self._held[row] = action
 
     def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
-        """Take the rest of the steps."""
+        """Receive the first step and take the others; see `GymVectorEnv.recv`.
+
+        Args:
+            min_ready: must be None, because all rows take their steps together.
+            timeout: ignored.
+
+        Raises:
+            ConfigError: `min_ready` is not None.
+        """
         if min_ready is not None:
-            raise ConfigError(
-                "FrameSkip takes its rows' steps together: put it outside of what receives some of them"
-            )
+            raise ConfigError("FrameSkip steps all rows together: use min_ready=None")
         total: StepResult = self.env.recv()
         rows = self._rows(total[4].get("env_id"))
         going = ~self._resetting[rows]
@@ -78,7 +97,7 @@ class FrameSkip(GymWrapper):
         return total
 
     def _go_on(self, total: StepResult, rows: RowNumbers, places: RowNumbers) -> StepResult:
-        """Take one more step with the rows at `places`, and add what it brings."""
+        """Take one more step with the rows at `places`, and add its results to `total`."""
         self.env.send(self.join([self._held[row] for row in rows[places]]), rows[places])
         observations, rewards, terminations, truncations, infos = self.env.recv()
         total[1][places] += rewards

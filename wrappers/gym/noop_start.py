@@ -1,4 +1,4 @@
-"""Episodes that begin differently each time."""
+"""Episodes that begin with a random number of steps without an action."""
 
 from __future__ import annotations
 
@@ -9,40 +9,56 @@ from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
 from universe_client.gym.infos import NOOP, RESETTING
-from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
 class NoopStart(GymWrapper):
-    """Does nothing instead of the agent's first actions of an episode: a random number of them, up to `most`.
+    """Replaces the agent's first actions of each episode with the no-op action (Mnih et al. 2015).
 
-    The steps are the agent's all the same: a remote in real time would not wait, and the others need not.
-    `infos["noop"]` says whose action was not heard. Inside of `FrameSkip` it is frames that are counted.
+    Their number is drawn uniformly from 0..`most` for each episode of each remote, so episodes begin in different
+    states. The wrapper adds no steps: it replaces the actions of the agent's own steps, because a remote in real time
+    does not wait and the other remotes need not wait. `infos["noop"]`, bool (n,), is true for the rows whose action
+    was replaced. Inside `FrameSkip` the number counts frames.
 
     Example:
         env = NoopStart(gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, step_rate=60), most=30)
         env.reset(seed=1)
         observations, rewards, terminations, truncations, infos = env.step(env.action_space.sample())
-        unheard = infos["noop"]
+        replaced = infos["noop"]
     """
 
     takes_same_step: ClassVar[bool] = False
 
     def __init__(self, env: VectorEnv[Any, Any, Any], most: int = 30, action: Any = 0) -> None:
-        """Wrap `env`; `action` is the one that does nothing. The dice are seeded by `reset(seed=)`."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment whose autoreset mode is not `SAME_STEP`.
+            most: the largest number of replaced actions per episode.
+            action: the action of `single_action_space` that does nothing.
+
+        Raises:
+            ConfigError: `most` is negative.
+        """
         if most < 0:
-            raise ConfigError(f"most={most} is negative")
+            raise ConfigError(f"most={most} must be at least 0")
         super().__init__(env)
         self._most, self._action = most, action
-        self._dice = np.random.default_rng()
+        self._random = np.random.default_rng()
         self._left = np.zeros(self.num_envs, np.int64)
-        self._resetting = np.zeros(self.num_envs, np.bool_)  # whose next action nobody hears
+        self._resetting = np.zeros(self.num_envs, np.bool_)  # the row's next action is ignored
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset; throw the dice for the rows that do."""
+        """Reset the environment and draw a number for each row that resets; see `GymVectorEnv.reset`.
+
+        Args:
+            seed: passed on; if not None it also seeds the random numbers of this wrapper.
+            options: passed on.
+        """
         observations, infos = self.env.reset(seed=seed, options=options)
         if seed is not None:
-            self._dice = np.random.default_rng(seed)
-        self._throw(chosen_rows(options, self.num_envs))
+            self._random = np.random.default_rng(seed)
+        self._draw(chosen_rows(options, self.num_envs))
         self._resetting[:] = infos.get(RESETTING, False)
         return observations, infos
 
@@ -51,15 +67,15 @@ class NoopStart(GymWrapper):
         return self.replace(actions, self._left[rows] > 0, self._action)
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
-        """Count, and say whose action was replaced."""
+        """Add `infos["noop"]`, and count the replaced actions."""
         observations, rewards, terminations, truncations, infos = result
         replaced = (self._left[rows] > 0) & ~self._resetting[rows]
         infos[NOOP], infos[f"_{NOOP}"] = replaced, np.ones(len(rows), np.bool_)
         self._left[rows] -= replaced
         dones = terminations | truncations
-        self._throw(rows[dones])
+        self._draw(rows[dones])
         self._resetting[rows] = dones | infos.get(RESETTING, False)
         return observations, rewards, terminations, truncations, infos
 
-    def _throw(self, rows: RowNumbers) -> None:
-        self._left[rows] = self._dice.integers(self._most, endpoint=True, size=len(rows))
+    def _draw(self, rows: RowNumbers) -> None:
+        self._left[rows] = self._random.integers(self._most, endpoint=True, size=len(rows))

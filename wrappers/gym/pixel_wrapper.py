@@ -1,4 +1,4 @@
-"""The base of wrappers that change the pixels of Gymnasium's vector face."""
+"""The base class of the wrappers that change pixels."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from universe_client.gym.infos import FRAME_NUMBER
 from universe_client.gym.vector_env import GymVectorEnv
 from universe_client.spaces.pixel_box import PixelBox
 from vnc.session import Frame
-from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
-_NONE = np.iinfo(np.int64).min
-"""The number of no frame."""
+_NO_FRAME = np.iinfo(np.int64).min
 
 
 class PixelWrapper(GymWrapper):
-    """Passes each frame through `pixels`, once, and the rest of the observations on.
+    """The base class of wrappers that turn one frame into another.
 
-    A wrapper says in `shape` what becomes of a frame's shape, and in `pixels` what becomes of the frame, (height,
-    width, channels), which is only lent. With `observation="dict"` it is `"vision"` that changes. A row whose
-    `infos["frame_number"]` is that of the step before costs nothing; where there is no such info, every frame is new.
+    A subclass overrides `pixels`, which converts one frame, and `shape`, if the frame's shape changes. With
+    `observation="dict"` only `"vision"` changes. Only new frames are converted: a row whose `infos["frame_number"]` is
+    the same as at the step before keeps its result. Without that info every frame counts as new.
 
-    What is wrapped is told to lend its frames instead of copying them, and to go on lending.
+    The wrapper sets `copy` of a `GymVectorEnv` or `PixelWrapper` below it to False, so that frames between the two are
+    not copied. Leave it so.
 
     Attributes:
-        copy: whether observations are the caller's to keep; otherwise they are the one array that is lent every time.
+        copy: True (the default): each call returns new arrays. False: each call that returns all rows returns the same
+            array, overwritten.
 
     Example:
         class Negative(PixelWrapper):
@@ -44,14 +45,18 @@ class PixelWrapper(GymWrapper):
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Wrap `env`.
 
+        Args:
+            env: a vector environment whose observations are uint8 (n, height, width, channels), or a dict with such
+                an array as `"vision"`.
+
         Raises:
-            ConfigError: its observations are not pixels.
+            ConfigError: the observations of `env` are not pixels, or its autoreset mode is `SAME_STEP`.
         """
         super().__init__(env)
         single = env.single_observation_space
         vision = single["vision"] if isinstance(single, gymnasium.spaces.Dict) else single
         if not isinstance(vision, PixelBox) or len(vision.shape) != 3:
-            raise ConfigError(f"{type(self).__name__} needs frames, not observations in {single}")
+            raise ConfigError(f"{type(self).__name__} needs observations that are frames, not {single}")
         height, width, channels = vision.shape
         space = PixelBox(self.shape((height, width, channels)))
         if isinstance(single, gymnasium.spaces.Dict):
@@ -61,33 +66,43 @@ class PixelWrapper(GymWrapper):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.copy = True
         self._frames: Frame = np.zeros((self.num_envs, *space.shape), np.uint8)
-        self._numbers = np.full(self.num_envs, _NONE, np.int64)
-        _borrow(env)
+        self._numbers = np.full(self.num_envs, _NO_FRAME, np.int64)
+        _stop_copying(env)
 
     def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Return the shape that a frame of `shape` gets."""
+        """Return the (height, width, channels) of the result for frames of `shape`. The base class returns `shape`."""
         return shape
 
     def pixels(self, frame: Frame) -> Frame:
-        """Return what becomes of one frame."""
+        """Return the converted frame.
+
+        Args:
+            frame: uint8 (height, width, channels), read-only for the duration of the call.
+        """
         raise NotImplementedError
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Reset, and change the pixels of the rows that do."""
+        """Reset the environment and return converted observations; see `GymVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         chosen = chosen_rows(options, self.num_envs)
         self.take(chosen, _vision(observations)[chosen], self._are_new(chosen, infos, chosen))
         return self._give(np.arange(self.num_envs), observations), infos
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
-        """Change the pixels."""
+        """Convert the frames of a batch."""
         observations, rewards, terminations, truncations, infos = result
         new = self._are_new(rows, infos, np.arange(len(rows)))
         self.take(rows, _vision(observations), new)
         return self._give(rows, observations), rewards, terminations, truncations, infos
 
     def take(self, rows: RowNumbers, frames: Frame, new: NDArray[np.bool_]) -> None:
-        """Change those of the frames that are `new`, and keep the results by row."""
+        """Convert the frames that are new and store the results.
+
+        Args:
+            rows: intp (k,), the rows that the frames belong to.
+            frames: uint8 (k, height, width, channels).
+            new: bool (k,), whether a row's frame differs from that of the step before.
+        """
         for place in np.flatnonzero(new):
             self._frames[rows[place]] = self.pixels(frames[place])
 
@@ -111,8 +126,11 @@ def _vision(observations: Any) -> Frame:
     return frames
 
 
-def _borrow(env: Any) -> None:
-    """Have frames lent that nobody else sees; stop at wrappers that may keep what passes through them."""
+def _stop_copying(env: Any) -> None:
+    """Set `copy` to False in the next environment below that has it.
+
+    The search passes through `GymWrapper`s, which must not keep observations, and stops at any other wrapper.
+    """
     while isinstance(env, GymWrapper) and not isinstance(env, PixelWrapper):
         env = env.env
     if isinstance(env, PixelWrapper | GymVectorEnv):

@@ -1,4 +1,4 @@
-"""Rewards of one size, whatever the game counts in."""
+"""Rewards limited to a range."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
-from wrappers.gym.gym_wrapper import GymWrapper, RowNumbers, StepResult
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult
 
 
 class RewardClip(GymWrapper):
-    """Clips every step's reward; what it was before is `infos["raw_reward"]`.
+    """Clips the reward of every step, by default to -1..1 (Mnih et al. 2015).
+
+    `infos["raw_reward"]`, float64 (n,), is the reward before clipping.
 
     Example:
         env = RewardClip(gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4))
@@ -23,14 +25,23 @@ class RewardClip(GymWrapper):
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any], low: float = -1.0, high: float = 1.0) -> None:
-        """Wrap `env`; rewards are brought into `low`..`high`."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment.
+            low: the smallest reward to return.
+            high: the largest reward to return.
+
+        Raises:
+            ConfigError: `low` is greater than `high`.
+        """
         if not low <= high:
-            raise ConfigError(f"low={low!r} is above high={high!r}")
+            raise ConfigError(f"low={low!r} is greater than high={high!r}")
         super().__init__(env)
         self._low, self._high = low, high
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
-        """Clip the rewards."""
+        """Clip the rewards of a batch."""
         observations, rewards, terminations, truncations, infos = result
         infos["raw_reward"], infos["_raw_reward"] = rewards, np.ones(len(rows), np.bool_)
         return observations, np.clip(rewards, self._low, self._high), terminations, truncations, infos

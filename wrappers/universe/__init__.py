@@ -1,1 +1,1 @@
-"""Wrappers around `universe_client.VectorEnv`, Universe's face."""
+"""Wrappers around `universe_client.VectorEnv`, the environment with Universe's interface."""

@@ -1,4 +1,4 @@
-"""Synchronous resets: observations are never None."""
+"""Resets that wait: observations are never None."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOW = (
     "mask.masked.observation",
     "stats.gauges.diagnostics.lag.observation",
 )
-"""What the info tells of the observation, which on a done step is the next episode's."""
+"""Info keys that describe the observation, which belongs to the next episode on a done step."""
 _END = (
     "terminated",
     "truncated",
@@ -28,16 +28,20 @@ _END = (
     "env_status.complete.env_state",
     "env_status.skipped_episodes",
 )
+"""Info keys that describe the end of an episode."""
 
 
 class BlockingReset(Wrapper):
-    """Waits for the remotes that are resetting, in `reset` as in `step`, and merges what comes meanwhile.
+    """Makes `reset` and `step` wait until every remote has an observation.
 
-    While one remote is waited for, the others live on. Each is looked at again at the end of the wait, so that its
-    frame is the newest and its rewards are all there; if its episode ended meanwhile, that is waited for too. A remote
-    that has reported `done` is left alone until the next step: no step mixes the rewards of two episodes. What comes
-    with the first observation of a `reset` is added to the next step. Nothing is lost when the wait times out: the
-    next `step` or `recv` goes on with it.
+    The other remotes keep running while the wrapper waits for one. It receives from each of them again at the end of
+    the wait, so that their frames are the newest and no reward is missing; it also waits for those whose episode ended
+    meanwhile. It does not receive from a remote that has reported `done` until the next step, so no step mixes the
+    rewards of two episodes. Rewards that arrive with the first observation of a `reset` are added to the next step.
+    Nothing is lost when the wait times out: the next `step` or `recv` continues the wait.
+
+    Attributes:
+        timeout: the limit of one call's wait, in seconds.
 
     Example:
         env = BlockingReset(universe_client.make("builtin.NeonDrive-v0", remotes=4), timeout=60)
@@ -51,7 +55,15 @@ class BlockingReset(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, timeout: float = 120.0) -> None:
-        """Wrap `env`; `timeout` is in seconds, for all remotes of one call together."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            timeout: how long one call may wait for all its remotes together, in seconds.
+
+        Raises:
+            ConfigError: `timeout` is not positive.
+        """
         super().__init__(env)
         if timeout <= 0:
             raise ConfigError(f"timeout={timeout!r} is not a positive number of seconds")
@@ -59,11 +71,17 @@ class BlockingReset(Wrapper):
         self._slots: list[_Merged] = [_Merged() for _ in range(env.n)]
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset and return observations, none of them None.
+        """Reset the remotes and wait for their first observations.
+
+        Args:
+            options: as for `VectorEnv.reset`.
+
+        Returns:
+            One observation per remote, none of them None.
 
         Raises:
-            ResetTimeout: it took longer than `timeout`; the message names the remotes.
-            RemoteError: a remote cannot come back.
+            ResetTimeout: a remote has no observation after `timeout` seconds; the message names the remotes.
+            RemoteError: a remote failed permanently.
         """
         self.env.reset(**options)
         mask = options.get("mask")
@@ -76,13 +94,21 @@ class BlockingReset(Wrapper):
         return [slot.observation for slot in self._slots]
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Return the step's results when no observation is None.
+        """Return the results of the step as soon as no observation is None.
+
+        Args:
+            mask: must be None or true for every remote.
+
+        Returns:
+            Observations, rewards, dones and info; see `VectorEnv.recv`.
 
         Raises:
-            ResetTimeout, RemoteError: as `reset`.
+            ConfigError: `mask` excludes a remote.
+            ResetTimeout: a remote has no observation after `timeout` seconds; the message names the remotes.
+            RemoteError: a remote failed permanently.
         """
         if mask is not None and not all(mask):
-            raise ConfigError("BlockingReset waits for all remotes: put it outside of what receives by mask")
+            raise ConfigError("BlockingReset waits for all remotes: its mask must not exclude any")
         self._look([not slot.done for slot in self._slots])
         self._wait()
         results = (
@@ -102,7 +128,7 @@ class BlockingReset(Wrapper):
                 slot.merge(observation_n[index], reward_n[index], done_n[index], info["n"][index])
 
     def _wait(self) -> None:
-        """Wait for those without an observation, freshen the others once, wait for those that ended meanwhile."""
+        """Wait for missing observations, receive from the other remotes once, wait for those that ended meanwhile."""
         deadline = time.monotonic() + self.timeout
         if not self._wait_for_observations(deadline):
             return
@@ -110,7 +136,7 @@ class BlockingReset(Wrapper):
         self._wait_for_observations(deadline)
 
     def _wait_for_observations(self, deadline: float) -> bool:
-        """Return whether there was anything to wait for."""
+        """Wait until no observation is missing; return whether one was."""
         waited = False
         while any(missing := [slot.observation is None for slot in self._slots]):
             self._check(missing, deadline)
@@ -134,7 +160,7 @@ class BlockingReset(Wrapper):
 
 
 class _Merged:
-    """What one remote has given since the last step, the next episode's rewards kept apart."""
+    """The results of one remote since the last step, with the next episode's rewards kept separate."""
 
     def __init__(self) -> None:
         self.next_reward = 0.0
@@ -151,7 +177,7 @@ class _Merged:
         self.next_info = {}
 
     def forget_end(self) -> None:
-        """Of an episode that the agent saw nothing of, the reward stays and the end is no news."""
+        """Keep the reward of an episode that the agent has not seen, and drop the report of its end."""
         if self.reward is not None:
             self.reward += self.next_reward
         self.next_reward = 0.0
@@ -169,7 +195,7 @@ class _Merged:
         self.info = _merge_info(self.info, info)
 
     def _merge_next(self, reward: float, done: bool, info: dict[str, Any]) -> None:
-        """Take what came of the episode after the one whose end is told; if that ended too, it was skipped."""
+        """Store the results of the episode after the one whose end is reported; count it as skipped if it ended too."""
         self.next_reward += reward
         self.next_info = _merge_info(self.next_info, info | {"error": None})
         if done:
@@ -182,7 +208,11 @@ class _Merged:
 
 
 def _merge_info(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """Counts add up, a flag once true and an end once told stay, anything else is the later one's if it is known."""
+    """Merge two infos of one step.
+
+    Counts are added. Flags that are true and ends of episodes stay. For other keys the later value wins, unless it is
+    None.
+    """
     merged = earlier | later
     for key, value in earlier.items():
         new = later.get(key)

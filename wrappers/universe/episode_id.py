@@ -1,4 +1,4 @@
-"""Numbers for episodes, and an end after so many of them."""
+"""Numbers for episodes, and an optional limit on how many are played."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class EpisodeID(Wrapper):
-    """Numbers the episodes of all remotes: those of remote i are i, i + n, i + 2n, ...
+    """Numbers the episodes of all remotes: remote i plays i, i + n, i + 2n, ...
 
-    `info["n"][i]["vectorized.episode_id"]` is the number of the episode that the step's results are of;
-    `info["vectorized.done_to"]` the highest number up to which all episodes are done, -1 before there is one. With a
-    `limit` exactly the episodes below it are played, whichever are the fast ones: a remote that has none left is None
-    from then on, gives no rewards and hears no actions. So short episodes weigh no more than long ones in a mean.
+    `info["n"][i]["vectorized.episode_id"]` is the number of the episode that the step's results belong to.
+    `info["vectorized.done_to"]` is the highest number up to which all episodes are done, or -1.
 
-    Numbers begin anew with each `reset`; a reset by mask repeats the episode that it interrupts. BlockingReset would
-    wait for a remote that has no episode left: it goes inside.
+    With a `limit` the remotes play exactly the episodes with numbers below it. A remote that has none left returns
+    observation None and reward 0, and receives no actions. Without this rule the mean over the first episodes to finish
+    would favour short episodes.
+
+    Numbers start again with each `reset`; a reset by mask repeats the number of the interrupted episode. Put
+    `BlockingReset` inside this wrapper: outside it would wait for remotes that have no episode left.
+
+    Attributes:
+        limit: the number of episodes to play, or None.
 
     Example:
         env = EpisodeID(universe_client.make("builtin.NeonDrive-v0", remotes=4), limit=100)
@@ -32,7 +37,15 @@ class EpisodeID(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, limit: int | None = None) -> None:
-        """Wrap `env`; `limit` is the number of episodes to play."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            limit: how many episodes to play; None for any number.
+
+        Raises:
+            ConfigError: `limit` is not positive.
+        """
         super().__init__(env)
         if limit is not None and limit < 1:
             raise ConfigError(f"limit={limit} is not a positive number of episodes")
@@ -44,25 +57,25 @@ class EpisodeID(Wrapper):
 
     @property
     def finished(self) -> bool:
-        """Whether all episodes below the limit are done."""
+        """Whether all episodes below `limit` are done."""
         return all(self._is_over(index) for index in range(self.n))
 
     def _is_over(self, index: int) -> bool:
         return self.limit is not None and self._episodes[index] >= self.limit
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset."""
+        """Reset the remotes and the numbers; see `VectorEnv.reset`."""
         if options.get("mask") is None:
             self._begin()
         observation_n = self.env.reset(**options)
         return [None if self._is_over(index) else seen for index, seen in enumerate(observation_n)]
 
     def send(self, action_n: Sequence[Any]) -> None:
-        """Send the actions of the remotes that have an episode."""
+        """Send the actions to the remotes that have an episode left."""
         self.env.send([[] if self._is_over(index) else action for index, action in enumerate(action_n)])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Receive, and number what came."""
+        """Return the results with the numbers of their episodes; see the class and `VectorEnv.recv`."""
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         observation_n, reward_n, done_n = list(observation_n), list(reward_n), list(done_n)
         for index, slot in enumerate(info["n"]):

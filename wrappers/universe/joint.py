@@ -1,4 +1,4 @@
-"""Several vectors of remotes as one."""
+"""Several vectors of remotes as one vector."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class Joint(Wrapper):
-    """The remotes of all `envs` in one vector, in order: other games, other providers, other options side by side.
+    """Concatenates the remotes of several environments into one vector.
 
-    What waits (`BlockingReset`, `Throttle`) goes around it, not into it. Actions are checked vector by vector: when one
-    is refused, those of the vectors before it have been sent.
+    The environments may differ in game, provider and options. Put wrappers that wait (`BlockingReset`, `Throttle`)
+    around a `Joint`, not inside it. Actions are checked environment by environment: when one is invalid, the actions
+    for the environments before it have been sent already.
 
     Attributes:
-        envs: the vectors.
+        envs: the environments.
 
     Example:
         drive = universe_client.make("builtin.NeonDrive-v0", remotes=2)
@@ -35,10 +36,13 @@ class Joint(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, envs: Sequence[VectorEnv | Wrapper]) -> None:
-        """Join `envs`.
+        """Join `envs`, whose order is the order of the remotes.
+
+        Args:
+            envs: one or more `VectorEnv`s, with or without wrappers.
 
         Raises:
-            ConfigError: there are none, or one of them is not Universe's face.
+            ConfigError: `envs` is empty, or one of them is not a `VectorEnv`.
         """
         if not envs:
             raise ConfigError("Joint([]) has no environments")
@@ -53,27 +57,27 @@ class Joint(Wrapper):
 
     @property
     def n(self) -> int:
-        """How many remotes there are."""
+        """The number of remotes of all environments."""
         return self._n
 
     @property
     def gives_lists(self) -> bool:
-        """True."""
+        """True: results are lists with one entry per remote."""
         return True
 
     @property
     def unwrapped(self) -> Joint:  # type: ignore[override]  # it has what wrappers ask of a VectorEnv
-        """This vector itself."""
+        """This object."""
         return self
 
     @property
     def remotes(self) -> list[Remote]:
-        """All remotes."""
+        """The remotes of all environments, in order."""
         return [remote for env in self.envs for remote in env.unwrapped.remotes]
 
     @property
     def action_space(self) -> EventSpace:
-        """The events for a remote of the first vector."""
+        """The action space of a remote of the first environment."""
         return self.envs[0].unwrapped.action_space
 
     def reset(
@@ -83,7 +87,16 @@ class Joint(Wrapper):
         mask: Sequence[bool] | None = None,
         **options: Any,
     ) -> list[Any]:
-        """See `VectorEnv.reset`; a number as `seed` counts through all remotes."""
+        """Reset the remotes; see `VectorEnv.reset`.
+
+        Args:
+            seed: a list with one seed per remote, or an int: remote `i` of this vector receives `seed + i`.
+            mask: which remotes to reset, one bool per remote; None for all.
+            options: other arguments of `VectorEnv.reset`, lists with one entry per remote.
+
+        Raises:
+            ConfigError: a list has the wrong length.
+        """
         seeds = range(seed, seed + self.n) if isinstance(seed, int) else seed
         each = {"seed": seeds, "mask": mask, **options}
         for name, values in each.items():
@@ -96,13 +109,13 @@ class Joint(Wrapper):
         return observation_n
 
     def send(self, action_n: Sequence[Any]) -> None:
-        """See `VectorEnv.send`."""
+        """Send one list of events to each remote; see `VectorEnv.send`."""
         self._check_length("action_n", action_n)
         for env, part in zip(self.envs, self._parts, strict=True):
             env.send(action_n[part])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """See `VectorEnv.recv`."""
+        """Return the results of all environments, concatenated; see `VectorEnv.recv`."""
         self._check_length("mask", mask)
         self._changed.clear()
         observation_n: list[Any] = []
@@ -122,7 +135,7 @@ class Joint(Wrapper):
             raise ConfigError(f"{name} has {len(values)} entries for {self.n} remotes")
 
     def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
-        """See `VectorEnv.wait`."""
+        """Wait until a remote of any environment has something new; see `VectorEnv.wait`."""
         changed = self._changed.wait(timeout)
         if forget:
             self._changed.clear()
@@ -140,7 +153,7 @@ class Joint(Wrapper):
                 env.unwrapped.truncate(index - part.start, reason)
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all environments."""
         for env in self.envs:
             env.close()
 

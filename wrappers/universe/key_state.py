@@ -1,4 +1,4 @@
-"""Actions that say what is to be held down, on Universe's face."""
+"""Actions that name the keys to hold, for `universe_client.VectorEnv`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class KeyState(Wrapper):
-    """Takes the actions of a Gymnasium space, one per remote, and sends the events that bring them about.
+    """Converts actions of a Gymnasium space to input events.
 
-    `Discrete` for sets of keys, `MultiBinary` for a bit per key, `Box` for the pointer, or a `Dict` of both: whatever
-    the maps of `universe_client.spaces.action_maps` make of them, as with `actions=` of Gymnasium's faces. None sends
-    nothing.
+    The space is `Discrete` for sets of keys, `MultiBinary` for one bit per key, `Box` for the pointer, or a `Dict` of
+    keys and pointer; see `universe_client.spaces.action_maps`. An action states what is held down; the wrapper sends
+    the events that change the present state into it. The action None sends nothing.
 
     Example:
         env = KeyState(universe_client.make("builtin.NeonDrive-v0", remotes=4), [(), "Left", "Right"])
@@ -33,21 +33,33 @@ class KeyState(Wrapper):
     def __init__(
         self, env: VectorEnv | Wrapper, actions: str | Sequence[Any] | ActionMap | None = None
     ) -> None:
-        """Wrap `env`; `actions` is as for `universe_client.GymVectorEnv`."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            actions: None for the arrow keys and space, a list of key sets, or an `ActionMap`, as for
+                `universe_client.GymVectorEnv`.
+
+        Raises:
+            ConfigError: `actions` is none of these.
+        """
         super().__init__(env)
         self._map = action_map(actions)
 
     @property
     def action_space(self) -> Space[Any]:
-        """The actions for one remote, on the first screen seen."""
+        """The action space of one remote, for the size of the first screen that the environment received."""
         events = self.unwrapped.action_space
         return self._map.space(events.width, events.height)
 
     def send(self, action_n: Sequence[Any]) -> None:
         """Send one action to each remote.
 
+        Args:
+            action_n: one action of `action_space` or None per remote.
+
         Raises:
-            ConfigError: not `n` actions, or one is not in the space; nothing has been sent.
+            ConfigError: the length is not `n`, or an action is not in the space. Nothing has been sent then.
         """
         if len(action_n) != self.n:
             raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")

@@ -1,4 +1,4 @@
-"""Numbers to watch an agent by."""
+"""Statistics of a run: frames, rewards, reaction times and lags."""
 
 from __future__ import annotations
 
@@ -25,7 +25,18 @@ _TIMES = {
 
 @dataclass(slots=True)
 class Tally:
-    """What one remote gave in a stretch of time. Times are in seconds."""
+    """Counts for one remote over a period of time. Times are in seconds.
+
+    Attributes:
+        frames: framebuffer updates received while the remote had an observation.
+        bytes: their encoded size.
+        rewards: reward messages.
+        reward: the sum of the rewards.
+        episodes: episodes that ended, skipped ones included.
+        running: seconds during which the remote had an observation.
+        sums: the sum of the known values of each time, by its name.
+        counts: how many values each sum contains.
+    """
 
     frames: int = 0
     bytes: int = 0
@@ -33,7 +44,6 @@ class Tally:
     reward: float = 0.0
     episodes: int = 0
     running: float = 0.0
-    """Seconds with an observation: what rates of frames are over."""
     sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_TIMES, 0.0))
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_TIMES, 0))
 
@@ -43,11 +53,21 @@ class Tally:
         return self.frames / self.running if self.running else 0.0
 
     def mean(self, name: str) -> float | None:
-        """The mean of `reaction_time`, `observation_lag`, ...; None if it was never known."""
+        """Return the mean in seconds, or None without values.
+
+        Args:
+            name: `reaction_time`, `observation_lag`, `action_lag`, `reward_lag` or `rewarder_message_lag`.
+        """
         return mean([self], name)
 
     def add(self, reward: float | None, info: dict[str, Any], running: float) -> None:
-        """Count one slot of one step, the last `running` seconds of which it had an observation."""
+        """Add one step of the remote.
+
+        Args:
+            reward: the step's reward, or None.
+            info: the remote's info of the step.
+            running: seconds since the step before if the remote had an observation, else 0.
+        """
         if running:
             self.frames += info["stats.vnc.updates.n"]
             self.bytes += info["stats.vnc.updates.bytes"]
@@ -62,9 +82,15 @@ class Tally:
 
 
 class Logger(Wrapper):
-    """Tallies every remote, and logs a line every few seconds: frames and rewards per second, times and lags.
+    """Collects statistics of every remote and logs a line at a fixed interval.
 
-    `tallies[i]` is the whole run of remote `i`; the logged lines are of the seconds since the line before.
+    A line contains frames and rewards per second, the mean reaction time and the mean lags since the line before. The
+    logger is `wrappers.universe.logger`, the level INFO.
+
+    Attributes:
+        tallies: a `Tally` of the whole run for each remote.
+        steps: the number of steps so far.
+        every: the interval between two lines, in seconds.
 
     Example:
         env = Logger(universe_client.make("builtin.NeonDrive-v0", remotes=4), every=5.0)
@@ -78,7 +104,12 @@ class Logger(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, every: float = 5.0) -> None:
-        """Wrap `env`; `every` is the time between two lines in seconds."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            every: the interval between two lines, in seconds.
+        """
         super().__init__(env)
         self.every = every
         self.tallies = [Tally() for _ in range(env.n)]
@@ -91,7 +122,7 @@ class Logger(Wrapper):
         self._line_steps = 0
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Receive, and tally what came."""
+        """Return the results unchanged and add them to the statistics; see `VectorEnv.recv`."""
         result = self.env.recv(mask)
         observation_n, reward_n, _, info = result
         now = time.monotonic()
@@ -131,7 +162,7 @@ def _line(tallies: Sequence[Tally], steps: int, elapsed: float) -> str:
 
 
 def mean(tallies: Sequence[Tally], name: str) -> float | None:
-    """The mean over all of `tallies` of `reaction_time`, `observation_lag`, ...; None if it was never known."""
+    """Return the mean of a time over all `tallies` in seconds, or None without values; see `Tally.mean`."""
     count = sum(tally.counts[name] for tally in tallies)
     return sum(tally.sums[name] for tally in tallies) / count if count else None
 

@@ -1,4 +1,4 @@
-"""Another environment for every episode."""
+"""A random environment for each episode."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class RandomEnv(Wrapper):
-    """Has each remote play one of several environments, drawn anew for every episode.
+    """Draws one of several environments for each episode of each remote.
 
-    The remotes must offer all of them, as desktop and browser remotes do. `info["n"][i]["env_status.env_id"]` says what
-    is played. BlockingReset goes around this wrapper: the episode that a remote begins by itself is not the one drawn.
+    The remotes must offer all of them, as desktop and browser remotes do. `info["n"][i]["env_status.env_id"]` is the
+    current one. Put `BlockingReset` around this wrapper: at the end of an episode a remote starts the next episode of
+    the same environment, and this wrapper resets it to the one drawn.
 
     Example:
         env = universe_client.make("desktop.CloseWindow-v0", remotes=4)
@@ -28,19 +29,28 @@ class RandomEnv(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper, env_ids: Sequence[str], seed: int | None = None) -> None:
-        """Wrap `env`; `seed` is of the draws."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            env_ids: the ids of the environments to draw from, with equal probability.
+            seed: of the draws; None for a random one.
+
+        Raises:
+            ConfigError: `env_ids` is empty.
+        """
         super().__init__(env)
         if not env_ids:
-            raise ConfigError("env_ids=[] has no environment to choose")
+            raise ConfigError("env_ids=[] must contain at least one id")
         self._env_ids = list(env_ids)
-        self._dice = random.Random(seed)
+        self._random = random.Random(seed)
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset, to whatever is drawn."""
+        """Draw an environment for each remote and reset; see `VectorEnv.reset`."""
         return self.env.reset(env_ids=self._draw(), **options)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Receive; remotes that are done are reset."""
+        """Return the results, and reset the remotes that are done to newly drawn environments."""
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         if any(done_n):
             observation_n = [None if done else seen for done, seen in zip(done_n, observation_n, strict=True)]
@@ -48,4 +58,4 @@ class RandomEnv(Wrapper):
         return observation_n, reward_n, done_n, info
 
     def _draw(self) -> list[str]:
-        return self._dice.choices(self._env_ids, k=self.n)
+        return self._random.choices(self._env_ids, k=self.n)

@@ -1,4 +1,4 @@
-"""Clicks as Discrete actions, what a softmax over the screen chooses from."""
+"""Clicks on the cells of a grid as Discrete actions, for policies with a softmax over the screen."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from wrappers.universe.key_state import KeyState
 from wrappers.universe.wrapper import Wrapper
 
 Corners = tuple[int, int, int, int]
-"""left, top, right, bottom in pixels; right and bottom are outside."""
+"""(left, top, right, bottom) in pixels; right and bottom are exclusive."""
 NoClickRegion = tuple[int, int, int, int]
-"""x, width, y, height in pixels, in Universe's order; its edges are part of it."""
+"""(x, width, y, height) in pixels, in Universe's order; the edges are inclusive."""
 
 
 class SoftmaxClickMouse(KeyState):
-    """Clicks in the middle of a cell of a grid, one number per cell, with the arguments and numbers of Universe's.
+    """Clicks in the middle of a grid cell: `Discrete`, one number per cell.
 
-    Cells are numbered column by column. Only the default differs: Universe's was the MiniWoB page in its own browser.
-    `universe_client.spaces.click_grid.ClickGrid`, for all faces, takes regions as (x, y, width, height), and numbers by
-    row.
+    Arguments and numbers are those of Universe's wrapper of this name: cells are numbered column by column. Only the
+    default of `active_region` differs; Universe's was the area of a MiniWoB page in its own browser. New code can use
+    `universe_client.spaces.click_grid.ClickGrid` on every interface; it takes regions as (x, y, width, height) and
+    numbers cells row by row.
 
     Example:
         env = universe_client.make("browser.MiniWoB.click-test-v1", remotes=4)
@@ -42,13 +43,13 @@ class SoftmaxClickMouse(KeyState):
         """Wrap `env`.
 
         Args:
-            env: Universe's face.
+            env: a `VectorEnv`, with or without wrappers.
             active_region: (left, top, right, bottom) of the grid in pixels; None is the whole screen.
-            discrete_mouse_step: the side of a cell in pixels.
-            noclick_regions: (x, width, y, height) in pixels each; cells whose middle lies in one have no number.
+            discrete_mouse_step: the width and height of a cell in pixels.
+            noclick_regions: (x, width, y, height) in pixels each; a cell whose middle is in one of them has no number.
 
         Raises:
-            ConfigError: `active_region` has no area, or the step is not positive.
+            ConfigError: `active_region` is empty, or `discrete_mouse_step` is not positive.
         """
         super().__init__(env, _UniverseGrid(active_region, discrete_mouse_step, noclick_regions))
 

@@ -1,4 +1,4 @@
-"""Episodes of bounded length."""
+"""A limit on the length of episodes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class TimeLimit(Wrapper):
-    """Truncates an episode that lasts too long, each remote by its own clock.
+    """Truncates episodes that exceed a limit, counted for each remote separately.
 
-    The clock starts with an episode's first observation and stops at its end. When it runs out, the next step is
-    `done` with `truncated` and the end reason `time_limit`, and the remote resets.
+    The count starts with the first observation of an episode. When the limit is reached, the next step reports `done`,
+    `info["n"][i]["truncated"]` is True, `info["n"][i]["end_reason"]` is `time_limit`, and the remote resets.
+
+    Attributes:
+        seconds: the limit in seconds, or None.
+        steps: the limit in steps, or None.
 
     Example:
         env = TimeLimit(universe_client.make("builtin.NeonDrive-v0", remotes=4), seconds=30)
@@ -30,7 +34,16 @@ class TimeLimit(Wrapper):
     def __init__(
         self, env: VectorEnv | Wrapper, seconds: float | None = None, steps: int | None = None
     ) -> None:
-        """Wrap `env`; an episode may last `seconds` of real time and `steps` steps, None for any."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            seconds: how long an episode may last in real time, in seconds; None for no limit.
+            steps: how many steps an episode may have; None for no limit.
+
+        Raises:
+            ConfigError: both limits are None, or one is not positive.
+        """
         super().__init__(env)
         if seconds is None and steps is None:
             raise ConfigError("TimeLimit needs seconds or steps")
@@ -41,7 +54,7 @@ class TimeLimit(Wrapper):
         self._steps = [0] * env.n
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset, and forget the clocks of the remotes that do."""
+        """Reset the remotes and their counts; see `VectorEnv.reset`."""
         observation_n = self.env.reset(**options)
         mask = options.get("mask")
         for index, observation in enumerate(observation_n):
@@ -51,7 +64,7 @@ class TimeLimit(Wrapper):
         return observation_n
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Receive, having cut what is over time."""
+        """Truncate the episodes that reached the limit and return the results; see `VectorEnv.recv`."""
         chosen = [True] * self.n if mask is None else mask
         for index in range(self.n):
             if chosen[index] and self._is_over(index):

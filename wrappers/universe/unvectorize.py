@@ -1,4 +1,4 @@
-"""One remote without the lists."""
+"""One remote with single values instead of lists of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class Unvectorize(Wrapper):
-    """Takes and gives single values instead of lists of one; the info is the remote's own.
+    """Takes and returns single values instead of lists of one. The info is the remote's own dict.
 
     Example:
         env = Unvectorize(BlockingReset(universe_client.make("builtin.NeonDrive-v0")))
@@ -25,25 +25,32 @@ class Unvectorize(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def __init__(self, env: VectorEnv | Wrapper) -> None:
-        """Wrap `env`, a vector of one."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv` with one remote, with or without wrappers.
+
+        Raises:
+            ConfigError: the number of remotes is not 1.
+        """
         super().__init__(env)
         if env.n != 1:
             raise ConfigError(f"Unvectorize takes a vector of one remote, not of {env.n}")
 
     @property
     def gives_lists(self) -> bool:
-        """False."""
+        """False: results are single values."""
         return False
 
     def reset(self, **options: Any) -> Any:
-        """Reset; return the observation."""
+        """Reset the remote and return its observation; see `VectorEnv.reset`."""
         return self.env.reset(**options)[0]
 
     def send(self, action: Sequence[Any]) -> None:
-        """Send one list of events."""
+        """Send one list of events to the remote."""
         self.env.send([action])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Return observation, reward, done and info of the one remote."""
+        """Return observation, reward, done and info of the remote; see `VectorEnv.recv`."""
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         return observation_n[0], reward_n[0], done_n[0], info["n"][0]

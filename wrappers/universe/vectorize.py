@@ -1,4 +1,4 @@
-"""One remote with the lists again."""
+"""One remote with lists of one again, after `Unvectorize`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class Vectorize(Wrapper):
-    """Takes and gives lists of one again, around wrappers that were written for single values: undoes `Unvectorize`.
+    """Takes and returns lists of one around wrappers that were written for single values: the inverse of `Unvectorize`.
 
     Example:
-        class Invert(Wrapper):  # knows nothing of lists
+        class Invert(Wrapper):  # written for single values
             def recv(self, mask=None):
                 observation, reward, done, info = self.env.recv(mask)
                 return observation, -reward, done, info
@@ -26,25 +26,36 @@ class Vectorize(Wrapper):
     takes_lists: ClassVar[bool | None] = False
 
     def __init__(self, env: Wrapper) -> None:
-        """Wrap `env`, an `Unvectorize` with or without wrappers around it."""
+        """Wrap `env`.
+
+        Args:
+            env: an `Unvectorize`, with or without wrappers around it.
+
+        Raises:
+            ConfigError: `env` returns lists.
+        """
         super().__init__(env)
 
     @property
     def gives_lists(self) -> bool:
-        """True."""
+        """True: results are lists of one."""
         return True
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset; return a list of one observation."""
+        """Reset the remote and return a list of one observation; see `VectorEnv.reset`."""
         return [self.env.reset(**options)]
 
     def send(self, action_n: Sequence[Any]) -> None:
-        """Send the one action of the list."""
+        """Send the only action of the list.
+
+        Raises:
+            ConfigError: the list has another length than 1.
+        """
         if len(action_n) != 1:
             raise ConfigError(f"action_n has {len(action_n)} entries for one remote")
         self.env.send(action_n[0])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Return lists of one, and the info as `info["n"][0]`."""
+        """Return lists of one; the remote's info is `info["n"][0]`. See `VectorEnv.recv`."""
         observation, reward, done, info = self.env.recv(mask)
         return [observation], [reward], [done], {"n": [info]}

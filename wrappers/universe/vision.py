@@ -1,4 +1,4 @@
-"""Observations that are pixels and nothing else."""
+"""Observations that are only pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from wrappers.universe.wrapper import Wrapper
 
 
 class Vision(Wrapper):
-    """Turns each observation into its `vision` array; None stays None.
+    """Replaces each observation with its `vision` array, uint8 (height, width, 3), RGB; None stays None.
 
     Example:
         env = Vision(universe_client.make("builtin.NeonDrive-v0", remotes=4))
@@ -22,11 +22,11 @@ class Vision(Wrapper):
     takes_lists: ClassVar[bool | None] = True
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset; frames instead of observations."""
+        """Reset the remotes and return their frames; see `VectorEnv.reset`."""
         return _vision(self.env.reset(**options))
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Receive; frames instead of observations."""
+        """Return the results with frames as observations; see `VectorEnv.recv`."""
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         return _vision(observation_n), reward_n, done_n, info
 

@@ -1,4 +1,4 @@
-"""The base of all wrappers over a vector of remotes."""
+"""The base class of the wrappers around `universe_client.VectorEnv`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from universe_client.vector_env import VectorEnv
 
 
 class Wrapper:
-    """Passes everything on; a wrapper overrides what it changes.
+    """The base class: passes every call to the wrapped environment.
 
-    `step` is `send` then `recv`, here and in the environment: a wrapper that changes actions overrides `send`, one
-    that changes what comes back overrides `recv`, and `step` follows. Attributes that a wrapper has not are the
-    wrapped environment's.
+    `step` calls `send` and then `recv`, here and in the environment. A subclass that changes actions overrides `send`,
+    one that changes results overrides `recv`; neither overrides `step`. Attributes that a wrapper does not define are
+    those of the wrapped environment.
+
+    Attributes:
+        env: the wrapped environment.
 
     Example:
         class Negate(Wrapper):
@@ -27,15 +30,20 @@ class Wrapper:
     """
 
     instead: ClassVar[str] = "a wrappers.GymWrapper"
-    """What does the same on Gymnasium's faces."""
+    """What to use instead on Gymnasium's interfaces; error messages contain it."""
     takes_lists: ClassVar[bool | None] = None
-    """Whether it needs lists, one entry per remote (True), or single values as `Unvectorize` gives them (False)."""
+    """Whether the wrapper needs lists with one entry per remote (True), single values as `Unvectorize` returns them
+    (False), or accepts both (None)."""
 
     def __init__(self, env: VectorEnv | Wrapper) -> None:
         """Wrap `env`.
 
+        Args:
+            env: a `universe_client.VectorEnv`, with or without wrappers.
+
         Raises:
-            ConfigError: it is not Universe's face, or has no lists where this wrapper needs them, or the reverse.
+            ConfigError: `env` is something else, or it returns single values and this wrapper needs lists, or the
+                reverse.
         """
         self._check_face(env)
         self.env = env
@@ -54,38 +62,38 @@ class Wrapper:
 
     @property
     def gives_lists(self) -> bool:
-        """Whether observations, rewards and dones are lists, one entry per remote."""
+        """Whether observations, rewards and dones are lists with one entry per remote."""
         return isinstance(self.env, VectorEnv) or self.env.gives_lists
 
     @property
     def n(self) -> int:
-        """How many remotes there are."""
+        """The number of remotes."""
         return self.env.n
 
     @property
     def unwrapped(self) -> VectorEnv:
-        """The environment under all wrappers."""
+        """The environment inside all wrappers."""
         return self.env.unwrapped
 
     def reset(self, **options: Any) -> Any:
-        """See `VectorEnv.reset`."""
+        """Reset the remotes; see `VectorEnv.reset`."""
         return self.env.reset(**options)
 
     def step(self, action_n: Sequence[Any]) -> tuple[Any, Any, Any, Any]:
-        """See `VectorEnv.step`."""
+        """Send one list of events to each remote and return the results; see `VectorEnv.step`."""
         self.send(action_n)
         return self.recv()
 
     def send(self, action_n: Sequence[Any]) -> None:
-        """See `VectorEnv.send`."""
+        """Send one list of events to each remote; see `VectorEnv.send`."""
         self.env.send(action_n)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """See `VectorEnv.recv`."""
+        """Return observations, rewards, dones and info; see `VectorEnv.recv`."""
         return self.env.recv(mask)
 
     def close(self) -> None:
-        """See `VectorEnv.close`."""
+        """Close the environment; see `VectorEnv.close`."""
         self.env.close()
 
     def __getattr__(self, name: str) -> Any:

@@ -72,7 +72,7 @@ def test_r5_a_field_that_changes_its_shape_is_an_error():
     env = GymEnvWrapper(Script({"map": [1, 2]}, {"map": [1, 2, 3]}))
     env.reset()
     env.step(env.action_space.sample())
-    with pytest.raises(ConfigError, match=r"info 'map' has the shape \(3,\), and had \(2,\)"):
+    with pytest.raises(ConfigError, match=r"info 'map' has the shape \(3,\), but had \(2,\)"):
         env.step(env.action_space.sample())
 
 

@@ -80,7 +80,7 @@ def test_some_rows_can_be_sent_and_received(three, open_gym):
     observations, *_, infos = env.recv()
     assert sorted(infos["env_id"]) == [0, 2]
     assert len(observations) == 2
-    with pytest.raises(ConfigError, match="FrameSkip takes its rows' steps together"):
+    with pytest.raises(ConfigError, match="FrameSkip steps all rows together"):
         env.recv(min_ready=1)
 
 

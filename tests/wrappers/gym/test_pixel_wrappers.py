@@ -34,7 +34,7 @@ def test_crop_keeps_the_rectangle():
 
 @pytest.mark.parametrize("box", [(-1, 0, 5, 5), (0, 0, 41, 5), (36, 0, 5, 5), (0, 26, 5, 5), (0, 0, 0, 5)])
 def test_a_rectangle_outside_of_the_screen_is_refused(box):
-    with pytest.raises(ConfigError, match="is not on a screen of 40x30"):
+    with pytest.raises(ConfigError, match="not within frames of 40x30"):
         Crop(Film(NOISE), *box)
 
 
@@ -103,7 +103,7 @@ def test_the_vision_of_dict_observations_is_changed_and_the_text_kept():
 
 def test_what_has_no_pixels_is_refused():
     cart = gymnasium.make_vec("CartPole-v1", num_envs=2)
-    with pytest.raises(ConfigError, match="Grey needs frames"):
+    with pytest.raises(ConfigError, match="Grey needs observations that are frames"):
         Grey(cart)
     cart.close()
 

@@ -1,4 +1,4 @@
-"""The base of wrappers around Gymnasium's vector face."""
+"""The base class of the wrappers around Gymnasium's vector interface."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ else:
     _Base = VectorWrapper  # Gymnasium 1.2's is not generic
 
 RowNumbers = NDArray[np.intp]
-"""Which rows, in the order in which a batch has them."""
+"""The numbers of rows (remotes), in the order in which a batch contains them."""
 StepResult = tuple[Any, Any, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 """Observations, rewards, terminations, truncations, infos."""
 
 
 class GymWrapper(_Base):
-    """Passes everything on, `send` and `recv` too; a wrapper overrides what it changes.
+    """The base class: passes every call to the wrapped environment, `send` and `recv` included.
 
-    `actions` and `results` see every batch, be it of a `step`, a `send` or a `recv`, and which rows it is of. What a
-    wrapper is given is only lent: it neither writes into observations nor keeps them. Attributes that a wrapper has not
-    are the wrapped environment's.
+    A subclass overrides `actions` to change what is sent, and `results` to change what is returned. Both receive every
+    batch, whether it belongs to a `step`, a `send` or a `recv`, together with the numbers of its rows. The wrapped
+    environment may reuse the arrays of a batch: a subclass must neither write into observations nor keep them.
+    Attributes that a wrapper does not define are those of the wrapped environment.
 
     Example:
         class Negate(GymWrapper):
@@ -39,13 +40,17 @@ class GymWrapper(_Base):
 
     env: Any
     takes_same_step: ClassVar[bool] = True
-    """Whether it works where the step that ends an episode returns the next one's first frame."""
+    """Whether the wrapper supports `AutoresetMode.SAME_STEP`, where the step that ends an episode returns the first
+    frame of the next one."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
-        """Wrap `env`, of Gymnasium's kind; `send` and `recv` work where it has them.
+        """Wrap `env`.
+
+        Args:
+            env: any `gymnasium.vector.VectorEnv`. `send` and `recv` work if it has them, as `GymVectorEnv` does.
 
         Raises:
-            ConfigError: it is not a vector environment of Gymnasium's, or its autoreset is not for this wrapper.
+            ConfigError: `env` is not a vector environment, or the wrapper does not support its autoreset mode.
         """
         if not isinstance(env, VectorEnv):
             raise ConfigError(
@@ -59,32 +64,42 @@ class GymWrapper(_Base):
         super().__init__(env)
 
     def step(self, actions: Any) -> StepResult:
-        """See `GymVectorEnv.step`."""
+        """Send one action to each remote and return the results of all rows; see `GymVectorEnv.step`."""
         return self._results(self.env.step(self.actions(self._rows(None), actions)))
 
     def send(self, actions: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
-        """See `GymVectorEnv.send`."""
+        """Send one action to each remote of `ids` (default: all); see `GymVectorEnv.send`."""
         self.env.send(self.actions(self._rows(ids), actions), ids)
 
     def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
-        """See `GymVectorEnv.recv`."""
+        """Return the results of rows that `send` was called for; see `GymVectorEnv.recv`."""
         return self._results(self.env.recv(min_ready, timeout))
 
     def actions(self, rows: RowNumbers, actions: Any) -> Any:
-        """Return what becomes of the actions for `rows`."""
+        """Return the actions to send instead of `actions`. The base class returns them unchanged.
+
+        Args:
+            rows: intp (k,), the rows that the actions are for.
+            actions: a batch of k actions of `single_action_space`.
+        """
         return actions
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
-        """Return what becomes of the results of `rows`."""
+        """Return the results to give to the caller instead of `result`. The base class returns them unchanged.
+
+        Args:
+            rows: intp (k,), the rows that the results belong to.
+            result: observations, rewards (k,), terminations (k,), truncations (k,) and infos of these rows.
+        """
         return result
 
     def join(self, actions: Sequence[Any]) -> Any:
-        """Return single actions as a batch."""
+        """Return a batch made of single actions."""
         out: Any = create_empty_array(self.single_action_space, len(actions))
         return concatenate(self.single_action_space, actions, out)
 
     def replace(self, actions: Any, where: NDArray[np.bool_], action: Any) -> Any:
-        """Return a batch of actions with `action` in the places `where`."""
+        """Return the batch `actions` with `action` in the places where the bool array `where` is true."""
         if not where.any():
             return actions
         each = zip(iterate(self.action_space, actions), where, strict=True)
@@ -103,6 +118,6 @@ class GymWrapper(_Base):
 
 
 def chosen_rows(options: dict[str, Any] | None, n: int) -> RowNumbers:
-    """Return which of `n` rows a reset with these options is for."""
+    """Return the numbers of the rows, out of `n`, that a reset with these options restarts."""
     mask = (options or {}).get("reset_mask")
     return np.arange(n) if mask is None else np.flatnonzero(mask)
