@@ -1,11 +1,9 @@
-"""Stable-Baselines3's face: the remotes as one of its `VecEnv`s."""
+"""Stable-Baselines3's interface: remotes as one of its `VecEnv`s."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
-from types import FrameType
 from typing import Any
 
 import gymnasium
@@ -14,7 +12,7 @@ from gymnasium.error import AlreadyPendingCallError, NoAsyncCallError
 from gymnasium.vector import AutoresetMode, VectorWrapper
 from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
 from universe_client.errors import ConfigError
@@ -25,7 +23,7 @@ __all__ = ["AlreadySteppingError", "NotSteppingError", "SB3VecEnv"]
 
 
 class AlreadySteppingError(AlreadyPendingCallError):
-    """An `_async` method was called while the result of another one is owed."""
+    """An `_async` method was called before the `_wait` method of the last one."""
 
 
 class NotSteppingError(NoAsyncCallError):
@@ -33,18 +31,24 @@ class NotSteppingError(NoAsyncCallError):
 
 
 class SB3VecEnv(VecEnv):
-    """A `GymVectorEnv`, in whatever vector wrappers, as a Stable-Baselines3 `VecEnv`.
+    """A `GymVectorEnv`, with or without vector wrappers, as a Stable-Baselines3 `VecEnv`.
 
     Autoreset is that of Stable-Baselines3: the step that ends an episode returns the first frame of the next one, and
-    `infos[i]["terminal_observation"]` is the last frame of the old one. So `step_wait` waits for that first frame, and
-    no transition is lost or made up; what the other remotes earn meanwhile comes with their next step. A remote that
-    does not come back within `reset_timeout` is an error, as there is no observation to go on with.
+    `infos[i]["terminal_observation"]` is the last frame of the old one. `step_wait` therefore waits for that first
+    frame. No transition is lost or invented; rewards that other remotes earn during the wait arrive with their next
+    step. A remote that does not return within `reset_timeout` raises an error, because there is no observation to
+    continue with.
 
-    An episode's end also brings `infos[i]["episode"]`, as from a `Monitor`: `r` (return), `l` (steps) and `t` (seconds
-    since this object was made). What a remote has not told has no key in its info.
+    The class includes the work of Stable-Baselines3's `Monitor`: at the end of an episode `infos[i]["episode"]` is a
+    dict of `r` (return), `l` (steps) and `t` (seconds since this object was created). `env_is_wrapped(Monitor)` is
+    therefore true, which is what `evaluate_policy` asks for. With `monitor=False` both are absent: use it inside a
+    `VecMonitor`, for its log file for example, which otherwise warns that it replaces the statistics of a `Monitor`.
+
+    An info contains only keys that have a value at that step.
 
     Attributes:
-        env: the Gymnasium environment underneath.
+        env: the wrapped Gymnasium environment.
+        reset_infos: the infos of the last resets, one dict per remote.
 
     Example:
         env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=8, step_rate=12, actions=[(), "Left", "Right"])
@@ -52,27 +56,33 @@ class SB3VecEnv(VecEnv):
         model.learn(50_000)
     """
 
-    def __init__(self, env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
-        """Wrap `env`, and close it at the end.
+    def __init__(self, env: gymnasium.vector.VectorEnv[Any, Any, Any], *, monitor: bool = True) -> None:
+        """Wrap `env`; `close` closes it.
+
+        Args:
+            env: a `GymVectorEnv`, with or without vector wrappers, with `reset_mode="block"`, `copy=True` and
+                `autoreset_mode` `"NextStep"` or `"Disabled"`.
+            monitor: report the statistics of episodes as a `Monitor` does.
 
         Raises:
-            ConfigError: there is no GymVectorEnv in it, or one whose resets or observations cannot be waited for or
-                kept.
+            ConfigError: `env` contains no `GymVectorEnv`, or one with other modes.
         """
         remotes = env.unwrapped
         if not isinstance(remotes, GymVectorEnv):
             raise ConfigError(f"SB3VecEnv is for a GymVectorEnv, not for {remotes!r}")
         if remotes.reset_mode != "block":
             raise ConfigError(
-                "reset_mode='mask' would give Stable-Baselines3 steps of no episode: use 'block'"
+                "SB3VecEnv needs reset_mode='block', not 'mask', whose steps may belong to no episode"
             )
         if remotes.autoreset_mode is AutoresetMode.SAME_STEP:
-            raise ConfigError("SB3VecEnv begins episodes anew by itself: use autoreset_mode='NextStep'")
+            raise ConfigError(
+                "SB3VecEnv resets episodes itself: use autoreset_mode='NextStep', not 'SameStep'"
+            )
         if not getattr(env, "copy", True):
             raise ConfigError(
                 "copy=False overwrites observations that Stable-Baselines3 keeps: use copy=True"
             )
-        self.env, self._remotes = env, remotes
+        self.env, self._remotes, self._monitor = env, remotes, monitor
         self._began = time.monotonic()
         self._returns = np.zeros(env.num_envs)
         self._lengths = np.zeros(env.num_envs, np.int64)
@@ -82,14 +92,17 @@ class SB3VecEnv(VecEnv):
     # -- episodes -----------------------------------------------------------------------------------------------
 
     def reset(self) -> VecEnvObs:
-        """Begin new episodes, with the seeds of `seed`; a pending call is cancelled.
+        """Begin new episodes with the seeds set by `seed`, and cancel a pending call.
 
-        The options of `set_options` may be any, and mean nothing to remotes; where they are the same for all, wrappers
-        are given them.
+        Options set by `set_options` do not reach the remotes. The vector wrappers receive them if they are the same for
+        all remotes.
+
+        Returns:
+            The first observations, one row per remote.
 
         Raises:
-            ResetTimeout: it took longer than `reset_timeout`; the message names the remotes.
-            RemoteError: a remote cannot come back.
+            ResetTimeout: a reset took longer than `reset_timeout`; the message names the remotes.
+            RemoteError: a remote failed permanently.
         """
         self._pending = None
         seeds = None if all(seed is None for seed in self._seeds) else self._seeds
@@ -104,7 +117,10 @@ class SB3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Have `step_wait` send one action to each remote.
+        """Store one action per remote, which `step_wait` sends.
+
+        Args:
+            actions: a batch of `num_envs` actions of `action_space`.
 
         Raises:
             AlreadySteppingError: a call is pending.
@@ -112,12 +128,17 @@ class SB3VecEnv(VecEnv):
         self._begin("step", actions)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Send the actions of `step_async`; return (observations, rewards, dones, infos), see the class.
+        """Send the actions of `step_async` and return the results.
+
+        Returns:
+            Observations (one row per remote), rewards float32 (n,), dones bool (n,), and infos, a list of n dicts; see
+            the class.
 
         Raises:
-            NotSteppingError: there was no `step_async`.
+            NotSteppingError: `step_async` was not called.
             ConfigError: an action is not in the space.
-            ResetTimeout, RemoteError: as for `reset`, when a remote is to begin its next episode.
+            ResetTimeout: a remote did not begin its next episode within `reset_timeout`.
+            RemoteError: a remote failed permanently.
         """
         result = self.env.step(self._end("step"))
         observations, rewards, terminations, truncations, batched = result
@@ -134,15 +155,12 @@ class SB3VecEnv(VecEnv):
     def _next_episodes(
         self, observations: VecEnvObs, dones: NDArray[np.bool_], infos: list[dict[str, Any]]
     ) -> VecEnvObs:
-        """Tell in `infos` what has ended; return observations in which the rows of `dones` have begun anew."""
+        """Reset the rows of `dones`, report their ends in `infos`, and return observations with their first frames."""
         ended = [int(row) for row in np.flatnonzero(dones)]
         for row in ended:
             infos[row]["terminal_observation"] = _row(observations, row)
-            infos[row]["episode"] = {
-                "r": round(float(self._returns[row]), 6),
-                "l": int(self._lengths[row]),
-                "t": round(time.monotonic() - self._began, 6),
-            }
+            if self._monitor:
+                infos[row]["episode"] = self._episode(row)
         self._returns[dones], self._lengths[dones] = 0, 0
         first: VecEnvObs
         first, batched = self.env.reset(options={"reset_mask": dones})
@@ -151,15 +169,22 @@ class SB3VecEnv(VecEnv):
             self.reset_infos[row] = reset_infos[row]
         return first
 
+    def _episode(self, row: int) -> dict[str, float]:
+        return {
+            "r": round(float(self._returns[row]), 6),
+            "l": int(self._lengths[row]),
+            "t": round(time.monotonic() - self._began, 6),
+        }
+
     def close(self) -> None:
-        """Hang up, and give every remote back. Idempotent."""
+        """Close all connections and release all remotes. Further calls have no effect."""
         self.env.close()
 
     # -- pending calls ------------------------------------------------------------------------------------------
 
     def _begin(self, name: str, arguments: Any) -> None:
         if self._pending is not None:
-            raise AlreadySteppingError(f"{name}_async() while {self._pending[0]}_wait() is owed", name)
+            raise AlreadySteppingError(f"{name}_async() before {self._pending[0]}_wait()", name)
         self._pending = name, arguments
 
     def _end(self, name: str) -> Any:
@@ -169,69 +194,66 @@ class SB3VecEnv(VecEnv):
         return arguments
 
     def get_state_info(self, states: Sequence[Any], actions: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        """Ask each remote's environment what its action in its state would bring; return rewards and dones.
+        """Call `get_state_info(state, action)` of each remote's environment.
+
+        Args:
+            states: one state per remote.
+            actions: one action per remote.
+
+        Returns:
+            A list of rewards and a list of dones.
 
         Raises:
-            AttributeError: the remotes do not list `get_state_info` among what may be called.
-            CallFailed: the environment raised, or did not answer.
+            AttributeError: the remotes do not allow calls of `get_state_info`.
+            CallFailed: the environment raised an exception, or did not answer.
         """
         self.get_state_info_async(states, actions)
         return self.get_state_info_wait()
 
     def get_state_info_async(self, states: Sequence[Any], actions: Sequence[Any]) -> None:
-        """Have `get_state_info_wait` ask; one state and one action per remote."""
+        """Store one state and one action per remote, which `get_state_info_wait` sends."""
         self._begin("get_state_info", (states, actions))
 
     def get_state_info_wait(self) -> tuple[list[Any], list[Any]]:
-        """Return what `get_state_info_async` was asked for."""
+        """Make the calls of `get_state_info_async` and return a list of rewards and a list of dones."""
         states, actions = self._end("get_state_info")
-        told = [
+        results = [
             self.env_method("get_state_info", state, action, indices=index)[0]
             for index, (state, action) in enumerate(zip(states, actions, strict=True))
         ]
-        return [reward for reward, _ in told], [done for _, done in told]
+        return [reward for reward, _ in results], [done for _, done in results]
 
     # -- one by one ---------------------------------------------------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of each of the remotes; see `GymVectorEnv.get_attr` for what there is."""
+        """Return an attribute of each remote of `indices` (default: all); see `GymVectorEnv.get_attr`."""
         return list(self._remotes.get_attr(attr_name, list(self._get_indices(indices))))
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute of each of the remotes to `value`."""
+        """Set an attribute of each remote of `indices` (default: all) to `value`; see `GymVectorEnv.set_attr`."""
         chosen = list(self._get_indices(indices))
         self._remotes.set_attr(attr_name, [value] * len(chosen), chosen)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call a method of each of the remotes; return the results."""
+        """Call a method of each remote of `indices` (default: all) and return the results; see `GymVectorEnv.call`."""
         chosen = list(self._get_indices(indices))
         return list(self._remotes.call(method_name, *method_args, indices=chosen, **method_kwargs))
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
-        """Whether the vector wrappers, which are around all remotes, include one.
+        """Return, for each remote of `indices` (default: all), whether a vector wrapper is of `wrapper_class`.
 
-        A `Monitor`'s work is built in, so `evaluate_policy` finds one. To a `VecMonitor` there is none: it warns of
-        another one's files and numbers, and here are no files, and the numbers are the same.
+        The answer is true for `Monitor` too, whose work this class does, unless it was created with `monitor=False`.
         """
-        env, found = self.env, wrapper_class is Monitor and not _asked_by_vec_monitor()
+        env, found = self.env, self._monitor and wrapper_class is Monitor
         while isinstance(env, VectorWrapper):
             found, env = found or isinstance(env, wrapper_class), env.env
         return [found for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """Return a copy of each remote's newest frame."""
+        """Return a copy of each remote's newest frame, uint8 (height, width, 3), or None."""
         return self.env_method("render")
-
-
-def _asked_by_vec_monitor() -> bool:
-    frame: FrameType | None = sys._getframe(2)
-    while (
-        frame is not None and frame.f_code.co_name == VecEnv.env_is_wrapped.__name__
-    ):  # of wrappers in between
-        frame = frame.f_back
-    return frame is not None and frame.f_code is VecMonitor.__init__.__code__
 
 
 def _row(observations: Any, row: int) -> Any:

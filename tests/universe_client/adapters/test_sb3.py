@@ -65,7 +65,7 @@ def test_o2_calls_out_of_order_are_gymnasiums_errors_under_gym_os2rs_names(three
     with pytest.raises(NotSteppingError, match=r"step_wait\(\) without step_async\(\)") as not_stepping:
         env.step_wait()
     env.step_async(idle(env))
-    with pytest.raises(AlreadySteppingError, match=r"step_async\(\) while step_wait\(\) is owed") as already:
+    with pytest.raises(AlreadySteppingError, match=r"step_async\(\) before step_wait\(\)") as already:
         env.step_async(idle(env))
     with pytest.raises(AlreadySteppingError):
         env.get_state_info_async([0] * 3, [0] * 3)
@@ -233,7 +233,7 @@ def test_vector_wrappers_go_between(three, open_gym):
 
 
 def test_what_would_break_its_promises_is_refused(scripted, open_gym):
-    with pytest.raises(ConfigError, match="reset_mode='mask'"):
+    with pytest.raises(ConfigError, match="reset_mode='block', not 'mask'"):
         SB3VecEnv(open_gym(scripted(), reset_mode="mask"))
     with pytest.raises(ConfigError, match="autoreset_mode='NextStep'"):
         SB3VecEnv(open_gym(scripted(), autoreset_mode="SameStep"))
@@ -284,16 +284,26 @@ def test_attributes_are_set_as_wrappers_set_them(three, open_sb3):
     assert env.env_method("set_wrapper_attr", "level", 4, indices=1, force=False) == [False]
 
 
-def test_a_vec_monitor_around_raises_no_false_alarm(three, open_sb3, tmp_path):
-    """Warnings are errors here; a Monitor is what `evaluate_policy` looks for, and no VecMonitor finds."""
-    inner = open_sb3(*three)
+def test_a_vec_monitor_warns_of_the_built_in_monitor(three, open_sb3):
+    with pytest.warns(UserWarning, match="already wrapped with a `Monitor`"):
+        VecMonitor(VecCheckNan(open_sb3(*three)))
+
+
+def test_without_the_built_in_monitor_a_vec_monitor_counts(three, open_gym, tmp_path):
+    """Warnings are errors here."""
+    remotes = open_gym(*three)
+    inner = SB3VecEnv(remotes, monitor=False)
     env = VecMonitor(VecCheckNan(inner), str(tmp_path / "log"))
-    assert env.env_is_wrapped(Monitor) == [True] * 3
+    assert env.env_is_wrapped(Monitor) == [False] * 3
     env.reset()
     three[0].finish(2.5)
     three[0].next_episode()
-    _, _, dones, infos = step_until(env, any_done, inner.unwrapped.env.unwrapped)
-    assert infos[int(np.flatnonzero(dones)[0])]["episode"]["r"] == 2.5
+    _, _, dones, infos = step_until(inner, any_done, remotes)
+    assert "episode" not in infos[int(np.flatnonzero(dones)[0])]
+    three[1].finish(1.5)
+    three[1].next_episode()
+    _, _, dones, infos = step_until(env, any_done, remotes)
+    assert infos[int(np.flatnonzero(dones)[0])]["episode"]["r"] == 1.5
     env.close()
     env.results_writer.close()
 
