@@ -1,49 +1,37 @@
-"""Universe's own face: lists, one entry per remote, and None for a remote that is resetting."""
+"""The interface of OpenAI Universe: lists with one entry per remote, and None while a remote resets."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from universe_client.config import Config
-from universe_client.core.changed import Changed
-from universe_client.core.idle import IdleDetector
-from universe_client.core.info import blank
-from universe_client.core.link import Link, State
-from universe_client.core.lockstep import LockstepLink, LockstepRemote
-from universe_client.core.loop import LoopThread
-from universe_client.core.remote import Remote, Slot
-from universe_client.core.remote_calls import RemoteCalls
-from universe_client.core.witness import Witness
-from universe_client.errors import ConfigError, LocalStateError
-from universe_client.home import Home
-from universe_client.providers import provider as find_provider
+from universe_client.core.remote import Remote
+from universe_client.core.vector import RemoteVector
+from universe_client.errors import ConfigError
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces import actions
 from universe_client.spaces.events import EventSpace, ObservationSpace
-from vnc.events import Event
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
 
-DEFAULT_SCREEN = (1024, 768)
-_HEARING = 0.25
-"""Seconds that one look at all remotes may wait in all for an event loop that stands still."""
-
 
 @refuse_old_arguments
-class VectorEnv(RemoteCalls):
-    """A vector of remotes that live in real time, whatever the agent does.
+class VectorEnv:
+    """A vector of remotes that run in real time, whatever the agent does.
 
-    Nothing here waits for the network, but `close`. `reset` returns at once; `observation_n[i]` is None until remote
-    `i` has an episode running and the first whole frame of it has arrived. At the end of an episode `done_n[i]` is
-    True once, and the remote resets by itself. A remote that fails is reported in its own slot and comes back when
-    it can. docs/environment.md has the whole contract.
+    `reset` and `step` do not wait for the network. An observation is None until the remote runs an episode and the
+    first complete frame of that episode has arrived. At the end of an episode `done_n[i]` is True once; then the remote
+    resets automatically. A remote that fails is reported in its own slot, and the client reconnects to it.
+
+    One thread at a time may use a `VectorEnv`; only `wait`, `close` and `closed` may be called from other threads.
+    docs/environment.md describes the whole contract.
+
+    Attributes:
+        core: what the environments of this package share. Not public: it may change in any version.
 
     Example:
         with universe_client.VectorEnv("builtin.NeonDrive-v0", remotes=4) as env:
@@ -64,41 +52,42 @@ class VectorEnv(RemoteCalls):
         """Start to connect to the remotes, in the background.
 
         Args:
-            env_id: what they should play, such as `builtin.NeonDrive-v0`; None leaves it to them.
-            remotes: a number of embedded remotes, `"embedded:4"`, `"process:4"`,
-                `"vnc://host:5900+15900,..."`, or a provider object.
-            config: how to treat them.
+            env_id: what the remotes play, such as `"builtin.NeonDrive-v0"`; None leaves the choice to each remote.
+            remotes: which remotes: a number of remotes that this process starts (`"embedded:4"` is the same as 4);
+                `"process:4"` or `"docker:4"`; addresses such as `"vnc://host:5900+15900,..."` (VNC port, then rewarder
+                port); or a `Provider`.
+            config: how to treat the remotes; None is `Config()`.
             options: single fields of `Config`, instead of `config`.
 
         Raises:
-            ConfigError: an argument makes no sense; the message names it.
+            ConfigError: an argument is invalid; the message names it.
         """
-        self.config = _config(config, options)
-        self.env_id = env_id
-        self._home = Home()
-        self._home.enter()
-        self.provider = find_provider(remotes, env_id, self.config.start_timeout, self.config.allowed_calls)
-        self.n = self.provider.n
-        self._changed = Changed()
-        self._loop = LoopThread()
-        self._witness = Witness(self._loop.call)
-        self.remotes = [self._remote(index) for index in range(self.n)]
-        links = [remote.link for remote in self.remotes]
-        self._was_reset = False
-        self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
-        for link in links:
-            self._loop.call(link.start)
-        self._idle = IdleDetector(
-            self.config.idle_warning, lambda: sum(link.state is State.RUNNING for link in links)
-        )
-        if self.config.mode == "realtime" and not self.config.observer:
-            self._loop.call(self._idle.start)
+        self.core = RemoteVector(env_id, remotes, config=config, **options)
 
-    def _remote(self, index: int) -> Remote:
-        parts = (index, self.env_id, self.provider, self.config, self._witness, self._changed.set)
-        if self.config.mode == "lockstep":
-            return LockstepRemote(LockstepLink(*parts))
-        return Remote(Link(*parts), self.config.observer)
+    @property
+    def env_id(self) -> str | None:
+        """The `env_id` that the environment was made with."""
+        return self.core.env_id
+
+    @property
+    def config(self) -> Config:
+        """How the remotes are treated."""
+        return self.core.config
+
+    @property
+    def provider(self) -> Provider:
+        """Where the remotes come from."""
+        return self.core.provider
+
+    @property
+    def n(self) -> int:
+        """The number of remotes."""
+        return self.core.n
+
+    @property
+    def remotes(self) -> list[Remote]:
+        """The state of each remote, for diagnosis; the attributes may change in any version."""
+        return self.core.remotes
 
     @property
     def unwrapped(self) -> VectorEnv:
@@ -108,25 +97,20 @@ class VectorEnv(RemoteCalls):
     @property
     def closed(self) -> bool:
         """Whether `close` has been called."""
-        return not self._finalizer.alive
+        return self.core.closed
 
     @property
     def action_space(self) -> EventSpace:
-        """The events for one remote; its size is that of the first screen seen, until then 1024x768."""
-        return EventSpace(*self._screen())
+        """The action of one remote: a list of events on a screen of the first connected remote's size.
+
+        While no remote is connected the size is 1024x768.
+        """
+        return EventSpace(*self.core.screen_size)
 
     @property
     def observation_space(self) -> ObservationSpace:
-        """The observations of one remote that is not resetting; size as in `action_space`."""
-        return ObservationSpace(*self._screen())
-
-    def _screen(self) -> tuple[int, int]:
-        for remote in self.remotes:
-            session = remote.link.session
-            if session is not None:
-                height, width, _ = session.shape
-                return width, height
-        return DEFAULT_SCREEN
+        """The observation of one remote that is running; the screen size is that of `action_space`."""
+        return ObservationSpace(*self.core.screen_size)
 
     def reset(
         self,
@@ -136,90 +120,107 @@ class VectorEnv(RemoteCalls):
         env_ids: Sequence[str | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> ObservationN:
-        """Ask every remote, or those of `mask`, for a new episode; return `[None] * n` at once.
+        """Ask the remotes for a new episode, and return at once.
+
+        Rewards and ends of the earlier episodes that `step` has not returned yet are dropped. Call it once before the
+        first `step`; later calls may be made at any time. The first observations come from `step`.
 
         Args:
-            seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
-            mask: which remotes; the others play on, and their entry is None here all the same.
-            env_ids: what each is to play from now on; None, whole or for one remote, is what it plays already.
-            options: there for Gymnasium's sake; must be empty.
+            seed: the seeds of the new episodes: one int, of which remote `i` gets `seed + i`; or `n` entries, of which
+                None leaves the seed to that remote.
+            mask: `n` bools: which remotes to reset; the others continue their episodes. None resets all. The first
+                reset must be of all.
+            env_ids: `n` entries: what each remote plays from now on; None, for all or for one, keeps what it plays.
+            options: must be None or empty; Gymnasium's environments have this argument.
+
+        Returns:
+            `[None] * n`, also for remotes that are not in `mask`.
 
         Raises:
-            ConfigError: a length is not `n`, or there are options.
-            LocalStateError: the environment is closed.
+            ConfigError: a length is not `n`, or `options` has entries.
+            LocalStateError: the environment is closed; the first reset has a mask; another thread uses the environment;
+                or this process was forked from the one that made it.
         """
-        self._check_alive()
-        seeds = self._seeds(seed)
-        chosen = self._chosen(mask)
-        games = [None] * self.n if env_ids is None else env_ids
-        if len(games) != self.n:
-            raise ConfigError(f"env_ids has {len(games)} entries for {self.n} remotes")
         if options:
             raise ConfigError(f"unknown reset options {sorted(options)}")
-        for remote, wanted, its_seed, game in zip(self.remotes, chosen, seeds, games, strict=True):
-            if wanted:
-                remote.begin_reset()
-                self._loop.call(remote.link.reset, its_seed, game)
-        self._was_reset = True
+        self.core.reset(seed=seed, mask=mask, env_ids=env_ids)
         return [None] * self.n
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
-        if seed is None or isinstance(seed, int):
-            return [None if seed is None else seed + index for index in range(self.n)]
-        if len(seed) != self.n:
-            raise ConfigError(f"seed has {len(seed)} entries for {self.n} remotes")
-        return seed
-
-    def _chosen(self, mask: Sequence[bool] | None) -> Sequence[bool]:
-        if mask is None:
-            return [True] * self.n
-        if len(mask) != self.n:
-            raise ConfigError(f"mask has {len(mask)} entries for {self.n} remotes")
-        if not self._was_reset and not all(mask):
-            raise LocalStateError("the first reset is for all remotes: call reset() without a mask")
-        return mask
-
     def step(self, action_n: Sequence[Sequence[object]]) -> StepResult:
-        """Send the actions and return what has come since the last step: `send`, then `recv`."""
+        """Send the actions, then return what has arrived since the last step; it is `send` followed by `recv`.
+
+        In real time it does not wait for the remotes. In lock-step it waits until each remote has run one tick
+        (1 / fps seconds of its world), and returns exactly that tick's frame and rewards.
+
+        Args:
+            action_n: `n` lists of events; see `send`.
+
+        Returns:
+            `(observation_n, reward_n, done_n, info)`; see `recv`.
+
+        Raises:
+            ConfigError: see `send`. Nothing has been sent.
+            LocalStateError: see `recv`.
+            RemoteError: with `on_error="raise"`; see `recv`.
+        """
         self.send(action_n)
         return self.recv()
 
     def send(self, action_n: Sequence[Sequence[object]]) -> None:
-        """Put one list of events per remote on the wire; those for a remote without an observation are dropped.
+        """Send one list of events to each remote.
+
+        Events for a remote whose last observation was None, or whose episode has ended since, are dropped;
+        `info["n"][i]["mask.masked.action"]` of the next `recv` counts them. Keys and buttons stay down until an event
+        releases them or the episode ends.
+
+        Args:
+            action_n: `n` lists of events; an empty list sends nothing. An event is a `KeyEvent` or `PointerEvent`, or
+                one of the tuples `("KeyEvent", key, down)` and `("PointerEvent", x, y, button_mask)`. `key` is a
+                character, the name of an X11 keysym (`"Page_Up"`), a name of Universe (`"pgup"`) or a keysym (int);
+                `down` is a bool; `x` and `y` are pixels from the top left corner; bit `k` of `button_mask` is button
+                `k + 1` (RFC 6143, sections 7.5.4 and 7.5.5).
 
         Raises:
-            ConfigError: not `n` lists, or something in one of them is no event; nothing has been sent.
-            LocalStateError: before the first `reset`, or after `close`.
+            ConfigError: `action_n` does not have `n` entries, or an entry contains something that is not an event; the
+                message names the remote and the event. Nothing has been sent.
+            LocalStateError: before the first `reset`, after `close`, in a forked process, or while another thread uses
+                the environment.
         """
-        self._check_ready()
+        self.core.check_reset()
         if len(action_n) != self.n:
             raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")
         parsed = [actions.parse(action, slot) for slot, action in enumerate(action_n)]
         for index, events in enumerate(parsed):
-            self.act(index, events)
-
-    def act(self, index: int, events: Sequence[Event]) -> None:
-        """Send events to one remote; in lock-step, once it has lived the tick of a step that was interrupted."""
-        remote = self.remotes[index]
-        if isinstance(remote, LockstepRemote) and not remote.idle:
-            self._await_lockstep([remote], lambda remote: remote.idle)
-        remote.send(events)
+            self.core.act(index, events)
 
     def recv(self, mask: Sequence[bool] | None = None) -> StepResult:
-        """Return `(observation_n, reward_n, done_n, info)`: the newest frames, all rewards since the last call.
-
-        `reward_n[i]` and `done_n[i]` are None for a remote that has no rewarder; `info["n"][i]` is described in
-        `universe_client.core.info`.
+        """Return what has arrived since the last call: the newest frames, and the sums of all rewards.
 
         Args:
-            mask: which remotes to look at. What the others have is left for later; theirs is an empty slot:
-                None, 0.0, False and a blank info.
+            mask: `n` bools: which remotes to look at. What the others have is kept for later calls; their entries are
+                None, 0.0, False and an info in which every value is empty. None looks at all.
+
+        Returns:
+            `(observation_n, reward_n, done_n, info)`. The first three are lists of `n` entries:
+
+            - `observation_n[i]`: None, or a dict: `"vision"`, a uint8 array of shape (height, width, 3), RGB; `"text"`,
+              a list of what the remote sent as text since the last observation; `"instruction"`, the first text of the
+              episode or None; with `env_observation=True` also `"env_observation"`, the newest environment
+              observation. The array belongs to the caller; with `copy=False` it is a read-only view that the next
+              call changes. `info["n"][i]["env_status.reason"]` says why an observation is None.
+            - `reward_n[i]`: float, the sum of the rewards since the last call; None for a remote without a rewarder.
+            - `done_n[i]`: bool, True once per episode, in the call that returns the episode's last reward. For a remote
+              without a rewarder it is None, or True when the connection was lost.
+            - `info`: `{"n": [...]}` with one dict per remote. It has the same keys in every call; they are documented
+              in `universe_client.core.info.SCHEMA`. Times are in seconds.
 
         Raises:
-            RemoteError: with `on_error="raise"`, what happened to the first remote that failed.
-            LocalStateError: before the first `reset`, or after `close`.
+            RemoteError: with `on_error="raise"`, the error of the first remote that failed. The results of all remotes
+                are kept for the next call. By default errors are reported in `info["n"][i]["error"]`.
+            LocalStateError: before the first `reset`, after `close`, in a forked process, or while another thread uses
+                the environment.
         """
-        slots = self.poll(mask, self.config.copy)
+        slots = self.core.poll(mask, self.config.copy)
         return (
             [slot.observation for slot in slots],
             [slot.reward for slot in slots],
@@ -227,98 +228,77 @@ class VectorEnv(RemoteCalls):
             {"n": [slot.info for slot in slots]},
         )
 
-    def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
-        """Do what `recv` does, for another face: return the slots as they are. See `Remote.poll`."""
-        self.settle(mask)
-        self._changed.clear()
-        if self.config.on_error == "raise":
-            self._raise_error(mask)
-        return [
-            remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
-            for index, remote in enumerate(self.remotes)
-        ]
-
-    def settle(self, mask: Sequence[bool] | None) -> None:
-        """Begin a look at the remotes of `mask`; in lock-step, wait until they have lived their ticks."""
-        self._check_ready()
-        self._idle.stepped()
-        self._witness.allow(_HEARING)
-        if self.config.mode == "realtime":
-            return
-        waiting = [
-            remote
-            for index, remote in enumerate(self.remotes)
-            if isinstance(remote, LockstepRemote) and (mask is None or mask[index])
-        ]
-        self._await_lockstep(waiting, lambda remote: remote.settled)
-
-    def _await_lockstep(
-        self, waiting: Sequence[LockstepRemote], is_over: Callable[[LockstepRemote], bool]
-    ) -> None:
-        while True:
-            self._changed.clear()
-            waiting = [remote for remote in waiting if not is_over(remote)]
-            if not waiting:
-                return
-            if not self._changed.wait(self.config.reset_timeout):
-                for remote in waiting:
-                    remote.link.give_up()
-            self._check_alive()
-
-    def _raise_error(self, mask: Sequence[bool] | None) -> None:
-        """Before anything is taken: what the others have, and what else the one that failed has, is left for later."""
-        for index, remote in enumerate(self.remotes):
-            error = remote.error_to_raise() if mask is None or mask[index] else None
-            if error is not None:
-                raise error
-
     def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
-        """Wait until something has come since the last `recv`; return whether it has.
+        """Wait until something has arrived since the last `recv`. It may be called from any thread.
 
         Args:
-            timeout: in seconds; None waits for ever.
-            forget: wait for what comes later the next time, without a `recv` in between.
+            timeout: seconds; None waits without a limit.
+            forget: after this call, wait for later arrivals only, even without a `recv` in between.
+
+        Returns:
+            Whether something has arrived; also True when the environment is closed.
+
+        Raises:
+            LocalStateError: this process was forked from the one that made the environment.
         """
-        self._home.enter()
-        changed = self._changed.wait(timeout)
-        if forget:
-            self._changed.clear()
-        return changed
+        return self.core.wait(timeout, forget)
 
-    def follow(self, event: threading.Event) -> None:
-        """Have `event` set, too, whenever something comes."""
-        self._changed.followers.append(event)
-        if self._changed.is_set():
-            event.set()
+    def call(
+        self, name: str, *args: Any, indices: int | Sequence[int] | None = None, **kwargs: Any
+    ) -> list[Any]:
+        """Call a method of the remotes' environments, in all of them at the same time; return the results.
 
-    def truncate(self, index: int, reason: str) -> None:
-        """End the episode that the agent last saw of one remote: its next step is truncated, then it resets.
+        A remote executes only the names that it allows: `--allow-call NAME` where it is served, the option
+        `allowed_calls=("NAME",)` where this process starts it. Arguments and results are JSON values and NumPy arrays
+        of numbers. The call waits for each remote to be connected, then for its answer, at most `reset_timeout` seconds
+        for each of the two.
 
-        No effect when that episode is over already.
+        Args:
+            name: the name of the method.
+            args, kwargs: the arguments of the method.
+            indices: which remotes: one index, several, or None for all.
+
+        Returns:
+            One result per selected remote, in the order of `indices`.
+
+        Raises:
+            Unsupported: a remote does not allow this name.
+            CallFailed: the method raised, no answer came in time, or the remote was not connected in time.
+            ConfigError: an index is out of range, or an argument cannot be sent.
+            LocalStateError: the environment is closed, or this process was forked from the one that made it.
         """
-        remote = self.remotes[index]
-        if remote.end_episode(reason):
-            self._loop.call(remote.link.reset, None)
+        return self.core.calls.call(name, args, kwargs, indices)
 
-    def lose(self, index: int, complaint: str) -> None:
-        """Call a remote lost that has told what cannot be."""
-        self._loop.call(self.remotes[index].link.break_off, complaint)
+    def get_attr(self, name: str, indices: int | Sequence[int] | None = None) -> list[Any]:
+        """Return an attribute of the remotes' environments. See `call` for the arguments and errors.
+
+        Returns:
+            One value per selected remote; if the attribute is a method, a function that calls it.
+        """
+        return self.core.calls.get_attr(name, indices)
+
+    def set_attr(self, name: str, value: Any, indices: int | Sequence[int] | None = None) -> None:
+        """Set an attribute of the remotes' environments to `value`. See `call` for the arguments and errors."""
+        self.core.calls.set_attr(name, value, indices)
+
+    def callable_names(self, index: int) -> frozenset[str]:
+        """Return the names that remote `index` allows `call`, `get_attr` and `set_attr` to use.
+
+        It waits until the remote is connected.
+
+        Raises:
+            CallFailed: the remote is not connected within `reset_timeout` seconds, or is closed permanently.
+            LocalStateError: the environment is closed, or this process was forked from the one that made it.
+        """
+        return self.core.calls.callable_names(index)
 
     def close(self) -> None:
-        """Hang up, and give every remote back to its provider. Idempotent; in a forked process it does nothing."""
-        if not self._home.is_elsewhere:
-            self._finalizer()
-            self._changed.set()
+        """Disconnect from the remotes and return them to their provider.
 
-    def _check_ready(self) -> None:
-        self._check_alive()
-        if not self._was_reset:
-            raise LocalStateError("step before reset: call reset() once, first")
-
-    def _check_alive(self) -> None:
-        if self.closed:
-            raise LocalStateError("the environment is closed")
-        self._home.enter()
+        It may be called several times and from any thread. In a forked process it has no effect: the remotes belong to
+        the parent.
+        """
+        self.core.close()
 
     def __enter__(self) -> Self:
         return self
@@ -330,24 +310,3 @@ class VectorEnv(RemoteCalls):
 
     def __repr__(self) -> str:
         return f"<VectorEnv {self.env_id or 'any'} n={self.n}>"
-
-
-def _config(config: Config | None, options: dict[str, Any]) -> Config:
-    if config is not None:
-        if options:
-            raise ConfigError(f"both config and single options {sorted(options)}")
-        return config
-    unknown = options.keys() - set(Config.__slots__)
-    if unknown:
-        raise ConfigError(
-            f"unknown option {sorted(unknown)[0]!r}: one of {', '.join(sorted(Config.__slots__))}"
-        )
-    return Config(**options)
-
-
-def _shut_down(loop: LoopThread, links: list[Link], provider: Provider) -> None:
-    async def close() -> None:
-        await asyncio.gather(*(link.close() for link in links))
-        await provider.close()
-
-    loop.stop(close())

@@ -174,7 +174,7 @@ def test_f32_a_forked_process_is_told_to_make_its_own(scripted, playing, open_gy
     face.reset()
     calls = [
         env.reset, lambda: env.step([[]]), env.recv, lambda: env.wait(1), lambda: env.get_attr("number"),
-        lambda: env.truncate(0, "forked"), face.reset, lambda: face.step([0]), lambda: face.get_attr("number"),
+        lambda: env.core.truncate(0, "forked"), face.reset, lambda: face.step([0]), lambda: face.get_attr("number"),
         env.close, face.close,
     ]  # fmt: skip
     told = in_a_fork(lambda: " ".join(outcome(call) for call in calls))

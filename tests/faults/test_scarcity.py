@@ -87,7 +87,7 @@ def test_f38_an_errno_at_the_start_of_a_remote_is_tried_again(measure, cause):
     with make(ENV_ID, remotes=provider, backoff=(BACKOFF, BACKOFF)) as env:
         with cause():
             env.reset()
-            env._loop.call(provider.gate.set)
+            env.core._loop.call(provider.gate.set)
             for _ in range(2):
                 until(env, failed)
                 assert type(env.remotes[0].error) is ProviderError
@@ -106,7 +106,7 @@ def test_f38_failed_attempts_to_connect_leave_nothing_behind(scripted, open_env,
     until_running(env)
     session = env.remotes[0].link.session
     provider.lost = True
-    env.lose(0, "the test wants it lost")
+    env.core.lose(0, "the test wants it lost")
     until(env, failed)
     wait_until(lambda: session.error is not None or env.remotes[0].link.session is not session)
     until(env, failed)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from universe_client import VectorEnv
+from universe_client.core.vector import RemoteVector
 
 LEFT = 0xFF51
 PRESS = [[("KeyEvent", "Left", True)]]
@@ -87,8 +88,9 @@ def until_running(env: Any, timeout: float = 60.0) -> Step:
     return until(env, running, timeout)[-1]
 
 
-def set_reset_timeout(core: VectorEnv, seconds: float) -> None:
+def set_reset_timeout(env: VectorEnv | RemoteVector, seconds: float) -> None:
     """From here on wait `seconds` only; the remotes that run already had the time that the machine needs."""
+    core = env.core if isinstance(env, VectorEnv) else env
     core.config = replace(core.config, reset_timeout=seconds)
 
 

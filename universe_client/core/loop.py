@@ -49,7 +49,7 @@ class LoopThread:
 
         Raises:
             TimeoutError: it was not done within `timeout` seconds; it has been cancelled.
-            LocalStateError: this process was forked from the one that made the loop.
+            LocalStateError: after `stop`, or in a process that was forked from the one that made the loop.
         """
         self._check(coroutine)
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
@@ -80,6 +80,8 @@ class LoopThread:
     def _check(self, coroutine: Coroutine[Any, Any, object]) -> None:
         try:
             self._home.enter()
+            if self._loop.is_closed():
+                raise LocalStateError("the environment is closed")
         except LocalStateError:
             coroutine.close()  # it will not be awaited
             raise

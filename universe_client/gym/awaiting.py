@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 
 from universe_client.core.link import Link
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConnectError
-from universe_client.vector_env import VectorEnv
 
 
-def await_links(core: VectorEnv, known: Callable[[Link], bool], complaint: str) -> None:
+def await_links(core: RemoteVector, known: Callable[[Link], bool], complaint: str) -> None:
     """Wait until it is `known` of every remote.
 
     Raises:

@@ -10,6 +10,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 
 from universe_client.config import Config
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.atari import Console, Joystick
@@ -20,7 +21,6 @@ from universe_client.gym.rows import Row, Rows
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces.action_maps import ActionMap, action_map
-from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
 
 
@@ -69,7 +69,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
         options = asking_for(observation, config, options)
-        self.core = VectorEnv(env_id, remotes_argument(remotes, 1), **options)
+        self.core = RemoteVector(env_id, remotes_argument(remotes, 1), **options)
         try:
             if self.core.n != 1:
                 raise ConfigError(f"GymEnv is for one remote, and remotes names {self.core.n}")

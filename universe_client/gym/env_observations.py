@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from rewarder.protocol.messages import EnvObservationSpace
 from rewarder.protocol.values import unpack
 from universe_client.core.link import Link
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym.awaiting import await_links
-from universe_client.vector_env import VectorEnv
 
 
 class EnvObservations:
@@ -24,7 +24,7 @@ class EnvObservations:
         rows: (n, *space.shape) of the box's dtype.
     """
 
-    def __init__(self, core: VectorEnv) -> None:
+    def __init__(self, core: RemoteVector) -> None:
         """Wait until the remotes have told their observation spaces.
 
         Raises:

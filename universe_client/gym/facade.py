@@ -112,12 +112,12 @@ class RemoteFacade:
 
     @property
     def callable_names(self) -> frozenset[str]:
-        """What the remote lets be called, read and set in its environment; see `RemoteCalls.callable_names`."""
-        return self._rows.core.callable_names(self.index)
+        """What the remote lets be called, read and set in its environment; see `VectorEnv.callable_names`."""
+        return self._rows.core.calls.callable_names(self.index)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and name in self.callable_names:
-            return self._rows.core.get_attr(name, self.index)[0]
+            return self._rows.core.calls.get_attr(name, self.index)[0]
         raise AttributeError(
             f"nothing called {name!r} is known on this side of remote {self.__dict__.get('index')}, "
             "nor does the remote list it among what may be called"
@@ -125,7 +125,7 @@ class RemoteFacade:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_remote" in self.__dict__ and name in self.callable_names:
-            self._rows.core.set_attr(name, value, self.index)
+            self._rows.core.calls.set_attr(name, value, self.index)
         else:
             super().__setattr__(name, value)
 

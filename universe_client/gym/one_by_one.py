@@ -11,21 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe_client.core.remote_calls import Indices
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym.facade import RemoteFacade
 from universe_client.gym.rows import own_seed
-from universe_client.vector_env import VectorEnv
 
 
 class OneByOne(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
     """The base of `GymVectorEnv`.
 
     Attributes:
-        core: the `VectorEnv` underneath.
+        core: the remotes.
         facades: what `call`, `get_attr` and `set_attr` go to, one per remote.
     """
 
-    core: VectorEnv
+    core: RemoteVector
     facades: tuple[RemoteFacade, ...]
 
     @abstractmethod
@@ -60,7 +60,7 @@ class OneByOne(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             CallFailed: the remote did not give it.
         """
         self._check_open()
-        return tuple(getattr(self.facades[index], name) for index in self.core.chosen(indices))
+        return tuple(getattr(self.facades[index], name) for index in self.core.calls.chosen(indices))
 
     def set_attr(self, name: str, values: Any, indices: Indices = None) -> None:
         """Set an attribute likewise, on this side if the remote does not list it; a list or tuple has one value each.
@@ -69,7 +69,7 @@ class OneByOne(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
             CallFailed: the remote did not take it.
         """
         self._check_open()
-        chosen = self.core.chosen(indices)
+        chosen = self.core.calls.chosen(indices)
         each = values if isinstance(values, list | tuple) else [values] * len(chosen)
         if len(each) != len(chosen):
             raise ConfigError(f"{len(each)} values for {len(chosen)} remotes")

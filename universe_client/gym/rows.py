@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe_client.core.remote import Slot
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError, RemoteError, ResetTimeout
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.awaiting import await_links
 from universe_client.gym.env_observations import EnvObservations
-from universe_client.vector_env import VectorEnv
 from vnc.events import Event
 from vnc.session import Frame
 
@@ -48,7 +48,7 @@ class Rows:
     """The remotes of `core`, one row of `frames` each.
 
     Attributes:
-        core: the environment underneath.
+        core: the remotes.
         frames: (n, height, width, 3); row i holds the newest frame of remote i's episode, after its end the last one.
         env_observations: their environments' own observations, if these are wanted: then a first frame needs one, too.
         awaiting: which rows await a first frame.
@@ -57,7 +57,7 @@ class Rows:
 
     def __init__(
         self,
-        core: VectorEnv,
+        core: RemoteVector,
         screen_size: tuple[int, int] | None,
         max_episode_steps: int | None = None,
         letterbox: bool = False,
@@ -100,7 +100,7 @@ class Rows:
         """Return, for each of `rows`, a number that changes when its pixels do."""
         return np.array([self.core.remotes[row].taken for row in rows], np.int64)
 
-    def _learn_screen(self, core: VectorEnv) -> tuple[int, int]:
+    def _learn_screen(self, core: RemoteVector) -> tuple[int, int]:
         await_links(core, lambda link: link.session is not None, "no screen")
         self._check_screens(range(core.n))
         height, width, _ = next(shape for shape in self._shapes(range(core.n)) if shape)

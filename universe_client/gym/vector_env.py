@@ -15,6 +15,7 @@ from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
 from universe_client.config import Config
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.env_observations import EnvObservations
@@ -37,7 +38,6 @@ from universe_client.gym.tile import tile
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces.action_maps import ActionMap, action_map
-from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
 
 Bools = NDArray[np.bool_]
@@ -60,7 +60,7 @@ class GymVectorEnv(OneByOne):
     `universe_client.gym.infos`. docs/gymnasium.md has the whole contract.
 
     Attributes:
-        core: the `VectorEnv` underneath.
+        core: the remotes. Not public: it may change in any version.
         copy: whether observations are the caller's to keep; otherwise they are the one array that is lent every time.
         reset_mode: whether a reset is waited for.
         autoreset_mode: a `gymnasium.vector.AutoresetMode`.
@@ -133,7 +133,7 @@ class GymVectorEnv(OneByOne):
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
         options = asking_for(observation, config, options)
-        self.core = VectorEnv(env_id, remotes_argument(remotes, num_envs), **options)
+        self.core = RemoteVector(env_id, remotes_argument(remotes, num_envs), **options)
         try:
             check_count(num_envs, self.core.n)
             check_fill(fill, reset_mode, self.core.config.copy)

@@ -53,7 +53,7 @@ class Joint(Wrapper):
         self._parts = [slice(end - env.n, end) for env, end in zip(self.envs, ends, strict=True)]
         self._n = ends[-1]
         self._changed = threading.Event()
-        self.follow(self._changed)
+        self.core.follow(self._changed)
 
     @property
     def n(self) -> int:
@@ -69,6 +69,11 @@ class Joint(Wrapper):
     def unwrapped(self) -> Joint:  # type: ignore[override]  # it has what wrappers ask of a VectorEnv
         """This object."""
         return self
+
+    @property
+    def core(self) -> _JointCore:
+        """What wrappers use of `VectorEnv.core`."""
+        return _JointCore([env.unwrapped for env in self.envs])
 
     @property
     def remotes(self) -> list[Remote]:
@@ -141,17 +146,6 @@ class Joint(Wrapper):
             self._changed.clear()
         return changed
 
-    def follow(self, event: threading.Event) -> None:
-        """See `VectorEnv.follow`."""
-        for env in self.envs:
-            env.unwrapped.follow(event)
-
-    def truncate(self, index: int, reason: str) -> None:
-        """See `VectorEnv.truncate`."""
-        for env, part in zip(self.envs, self._parts, strict=True):
-            if part.start <= index < part.stop:
-                env.unwrapped.truncate(index - part.start, reason)
-
     def close(self) -> None:
         """Close all environments."""
         for env in self.envs:
@@ -159,3 +153,23 @@ class Joint(Wrapper):
 
     def __repr__(self) -> str:
         return f"<Joint {self.envs!r}>"
+
+
+class _JointCore:
+    """The part of `RemoteVector` that wrappers use, over several vectors."""
+
+    def __init__(self, envs: Sequence[VectorEnv]) -> None:
+        self._envs = envs
+
+    def follow(self, event: threading.Event) -> None:
+        """See `RemoteVector.follow`."""
+        for env in self._envs:
+            env.core.follow(event)
+
+    def truncate(self, index: int, reason: str) -> None:
+        """See `RemoteVector.truncate`."""
+        for env in self._envs:
+            if index < env.n:
+                env.core.truncate(index, reason)
+                return
+            index -= env.n

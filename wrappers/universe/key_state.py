@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from gymnasium.spaces import Space
 
+from universe_client.core.vector import DEFAULT_SCREEN
 from universe_client.errors import ConfigError
 from universe_client.spaces.action_maps import ActionMap, action_map
-from universe_client.vector_env import DEFAULT_SCREEN, VectorEnv
+from universe_client.vector_env import VectorEnv
 from vnc.events import Event
 from wrappers.universe.wrapper import Wrapper
 

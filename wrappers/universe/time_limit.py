@@ -69,7 +69,7 @@ class TimeLimit(Wrapper):
         for index in range(self.n):
             if chosen[index] and self._is_over(index):
                 self._began[index] = None
-                self.unwrapped.truncate(index, "time_limit")
+                self.unwrapped.core.truncate(index, "time_limit")
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         for index in range(self.n):
             if chosen[index]:

@@ -207,7 +207,7 @@ def test_the_vector_face_reaches_both_sides(addresses, open_gym):
     assert env.call("number", indices=1) == (1,)
     assert env.call("get_state_info", np.ones(2), 1) == ([2.0, False],) * 3
     env.set_attr("number", [4, 5], indices=[0, 1])
-    assert env.core.get_attr("number") == [4, 5, 2]
+    assert env.core.calls.get_attr("number", None) == [4, 5, 2]
     env.set_attr("nickname", "first", indices=0)
     assert env.get_attr("nickname", 0) == ("first",), "what the remote does not list stays on this side"
     with pytest.raises(AttributeError, match="nickname"):

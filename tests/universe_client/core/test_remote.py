@@ -39,7 +39,7 @@ def test_an_episode_cut_from_this_side_is_told_once(scripted, open_env):
     until_running(env)
     remote.reward(2.0)
     wait_until(lambda: env.remotes[0].link.buffer._current.count == 1)
-    env.truncate(0, "bored")
+    env.core.truncate(0, "bored")
     step = one_step(env)
     assert (step.reward, step.done, step.info["end_reason"]) == (2.0, True, "bored")
     assert step.observation is None
@@ -53,7 +53,7 @@ def test_cutting_an_episode_that_is_not_on_has_no_effect(scripted, open_env):
     remote = scripted(on_reset=by_hand)
     env = open_env(remote)
     env.reset()
-    env.truncate(0, "bored")
+    env.core.truncate(0, "bored")
     remote.answer(remote.next_reset())
     assert not any(step.done for step in until(env, lambda step: step.observation is not None))
     assert remote.resets.qsize() == 0
@@ -74,7 +74,7 @@ def test_a_step_waits_once_for_a_loop_that_stands_still_not_once_for_each_remote
     remotes = [scripted() for _ in range(8)]
     env = playing(*remotes)
     gate = threading.Event()
-    env._loop.call(gate.wait, 30)
+    env.core._loop.call(gate.wait, 30)
     before = [remote.link.session.frames for remote in env.remotes]
     for remote in remotes:
         remote.paint(77)

@@ -62,5 +62,5 @@ def test_a_shipped_remote_plays_what_is_drawn():
         played = set()
         while played != set(tasks):
             played |= {one_step(env).info["env_status.env_id"]}
-            env.unwrapped.truncate(0, "the next one")
+            env.unwrapped.core.truncate(0, "the next one")
             assert one_step(env).done

@@ -1,0 +1,285 @@
+"""The remotes of one environment behind one object: what `VectorEnv` and Gymnasium's environments are built on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from universe_client.config import Config
+from universe_client.core.changed import Changed
+from universe_client.core.idle import IdleDetector
+from universe_client.core.info import blank
+from universe_client.core.link import Link, State
+from universe_client.core.lockstep import LockstepLink, LockstepRemote
+from universe_client.core.loop import LoopThread
+from universe_client.core.remote import Remote, Slot
+from universe_client.core.remote_calls import RemoteCalls
+from universe_client.core.witness import Witness
+from universe_client.errors import ConfigError, LocalStateError
+from universe_client.home import Home
+from universe_client.providers import provider as find_provider
+from universe_client.providers.provider import Provider
+from vnc.events import Event
+
+DEFAULT_SCREEN = (1024, 768)
+"""(width, height) in pixels that is assumed until the first remote is connected."""
+_HEARING = 0.25
+"""Seconds that one look at all remotes may wait in all for an event loop that stands still."""
+
+
+class RemoteVector:
+    """The remotes of one environment, and the event loop's thread that keeps them connected.
+
+    Not public: it has what the environments need of each other's workings, and its methods may change in any version.
+
+    Attributes:
+        config: how the remotes are treated.
+        env_id: what they were asked to play when the environment was made; None left it to them.
+        provider: where they come from.
+        n: how many there are.
+        remotes: the agent's side of each.
+    """
+
+    def __init__(
+        self,
+        env_id: str | None,
+        remotes: int | str | Provider,
+        *,
+        config: Config | None = None,
+        **options: Any,
+    ) -> None:
+        """Start to connect to the remotes, in the background. See `VectorEnv` for the arguments."""
+        self.config = _config(config, options)
+        self.env_id = env_id
+        self._home = Home()
+        self._home.enter()
+        self.provider = find_provider(remotes, env_id, self.config.start_timeout, self.config.allowed_calls)
+        self.n = self.provider.n
+        self._changed = Changed()
+        self._loop = LoopThread()
+        self._witness = Witness(self._loop.call)
+        self.remotes = [self._remote(index) for index in range(self.n)]
+        links = [remote.link for remote in self.remotes]
+        self._calls = RemoteCalls(links, self._loop)
+        self._was_reset = False
+        self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
+        for link in links:
+            self._loop.call(link.start)
+        self._idle = IdleDetector(
+            self.config.idle_warning, lambda: sum(link.state is State.RUNNING for link in links)
+        )
+        if self.config.mode == "realtime" and not self.config.observer:
+            self._loop.call(self._idle.start)
+
+    def _remote(self, index: int) -> Remote:
+        parts = (index, self.env_id, self.provider, self.config, self._witness, self._changed.set)
+        if self.config.mode == "lockstep":
+            return LockstepRemote(LockstepLink(*parts))
+        return Remote(Link(*parts), self.config.observer)
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has been called."""
+        return not self._finalizer.alive
+
+    @property
+    def calls(self) -> RemoteCalls:
+        """The methods and attributes of the remotes' environments.
+
+        Raises:
+            LocalStateError: after `close`, or in a forked process.
+        """
+        self.check_open()
+        return self._calls
+
+    @property
+    def screen_size(self) -> tuple[int, int]:
+        """(width, height) in pixels of the first screen that is connected; `DEFAULT_SCREEN` while none is."""
+        for remote in self.remotes:
+            session = remote.link.session
+            if session is not None:
+                height, width, _ = session.shape
+                return width, height
+        return DEFAULT_SCREEN
+
+    # -- resets -------------------------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        mask: Sequence[bool] | None = None,
+        env_ids: Sequence[str | None] | None = None,
+    ) -> None:
+        """Ask every remote, or those of `mask`, for a new episode. See `VectorEnv.reset`."""
+        self.check_open()
+        seeds = self._seeds(seed)
+        chosen = self._chosen(mask)
+        games = [None] * self.n if env_ids is None else env_ids
+        self._check_length("env_ids", games)
+        for remote, wanted, its_seed, game in zip(self.remotes, chosen, seeds, games, strict=True):
+            if wanted:
+                remote.begin_reset()
+                self._loop.call(remote.link.reset, its_seed, game)
+        self._was_reset = True
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        if seed is None or isinstance(seed, int):
+            return [None if seed is None else seed + index for index in range(self.n)]
+        self._check_length("seed", seed)
+        return seed
+
+    def _chosen(self, mask: Sequence[bool] | None) -> Sequence[bool]:
+        if mask is None:
+            return [True] * self.n
+        self._check_length("mask", mask)
+        if not self._was_reset and not all(mask):
+            raise LocalStateError("the first reset is for all remotes: call reset() without a mask")
+        return mask
+
+    def _check_length(self, name: str, values: Sequence[object]) -> None:
+        if len(values) != self.n:
+            raise ConfigError(f"{name} has {len(values)} entries for {self.n} remotes")
+
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def act(self, index: int, events: Sequence[Event]) -> None:
+        """Send events to one remote; in lock-step, after the tick of an interrupted step."""
+        remote = self.remotes[index]
+        if isinstance(remote, LockstepRemote) and not remote.idle:
+            self._await_lockstep([remote], lambda remote: remote.idle)
+        remote.send(events)
+
+    def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
+        """Return what has come from each remote of `mask` since the last poll, and empty slots for the others.
+
+        In lock-step this waits until the remotes have lived their ticks. See `Remote.poll` for `copy` and `hold`.
+
+        Raises:
+            RemoteError: with `on_error="raise"`, what happened to the first remote that failed.
+            LocalStateError: before the first `reset`, or after `close`.
+        """
+        self.settle(mask)
+        self._changed.clear()
+        if self.config.on_error == "raise":
+            self._raise_error(mask)
+        return [
+            remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
+            for index, remote in enumerate(self.remotes)
+        ]
+
+    def settle(self, mask: Sequence[bool] | None) -> None:
+        """Begin a look at the remotes of `mask`; in lock-step, wait until they have lived their ticks."""
+        self.check_reset()
+        self._idle.stepped()
+        self._witness.allow(_HEARING)
+        if self.config.mode == "realtime":
+            return
+        waiting = [
+            remote
+            for index, remote in enumerate(self.remotes)
+            if isinstance(remote, LockstepRemote) and (mask is None or mask[index])
+        ]
+        self._await_lockstep(waiting, lambda remote: remote.settled)
+
+    def _await_lockstep(
+        self, waiting: Sequence[LockstepRemote], is_over: Callable[[LockstepRemote], bool]
+    ) -> None:
+        while True:
+            self._changed.clear()
+            waiting = [remote for remote in waiting if not is_over(remote)]
+            if not waiting:
+                return
+            if not self._changed.wait(self.config.reset_timeout):
+                for remote in waiting:
+                    remote.link.give_up()
+            self.check_open()
+
+    def _raise_error(self, mask: Sequence[bool] | None) -> None:
+        """Raise the first error before anything is taken, so that no slot loses what it has."""
+        for index, remote in enumerate(self.remotes):
+            error = remote.error_to_raise() if mask is None or mask[index] else None
+            if error is not None:
+                raise error
+
+    def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
+        """Wait for news of any remote. See `VectorEnv.wait`."""
+        self._home.enter()
+        changed = self._changed.wait(timeout)
+        if forget:
+            self._changed.clear()
+        return changed
+
+    def follow(self, event: threading.Event) -> None:
+        """Also set `event` whenever something comes from a remote."""
+        self._changed.followers.append(event)
+        if self._changed.is_set():
+            event.set()
+
+    # -- single remotes -----------------------------------------------------------------------------------------
+
+    def truncate(self, index: int, reason: str) -> None:
+        """End the episode that the agent last saw of one remote, and reset the remote.
+
+        The next poll reports the episode as truncated, with `reason` as its `end_reason`. No effect when that episode
+        has ended already.
+        """
+        remote = self.remotes[index]
+        if remote.end_episode(reason):
+            self._loop.call(remote.link.reset, None)
+
+    def lose(self, index: int, complaint: str) -> None:
+        """Mark one remote as lost because it sent invalid data; `complaint` says which."""
+        self._loop.call(self.remotes[index].link.break_off, complaint)
+
+    # -- the end ------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Disconnect, and give every remote back to its provider. See `VectorEnv.close`."""
+        if not self._home.is_elsewhere:
+            self._finalizer()
+            self._changed.set()
+
+    def check_reset(self) -> None:
+        """Check that the remotes may be stepped.
+
+        Raises:
+            LocalStateError: before the first `reset`, after `close`, or in a forked process.
+        """
+        self.check_open()
+        if not self._was_reset:
+            raise LocalStateError("step before reset: call reset() once, first")
+
+    def check_open(self) -> None:
+        """Check that the remotes may be used.
+
+        Raises:
+            LocalStateError: after `close`, or in a forked process.
+        """
+        if self.closed:
+            raise LocalStateError("the environment is closed")
+        self._home.enter()
+
+
+def _config(config: Config | None, options: dict[str, Any]) -> Config:
+    if config is not None:
+        if options:
+            raise ConfigError(f"both config and single options {sorted(options)}")
+        return config
+    unknown = options.keys() - set(Config.__slots__)
+    if unknown:
+        raise ConfigError(
+            f"unknown option {sorted(unknown)[0]!r}: one of {', '.join(sorted(Config.__slots__))}"
+        )
+    return Config(**options)
+
+
+def _shut_down(loop: LoopThread, links: list[Link], provider: Provider) -> None:
+    async def close() -> None:
+        await asyncio.gather(*(link.close() for link in links))
+        await provider.close()
+
+    loop.stop(close())
