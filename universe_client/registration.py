@@ -6,7 +6,7 @@ from typing import Any
 
 import gymnasium
 
-from universe_client.gym.words import leave_words_alone
+from universe_client.gym.array_conversion import keep_objects
 from universe_client.providers.provider import Provider
 from universe_client.vector_env import VectorEnv
 
@@ -25,7 +25,7 @@ GYMNASIUM_IDS: dict[str, dict[str, Any]] = {
 
 def register_environments() -> None:
     """Tell Gymnasium the ids of `GYMNASIUM_IDS`; ids that it knows already are left alone."""
-    leave_words_alone()
+    keep_objects()
     for name, arguments in GYMNASIUM_IDS.items():
         if name not in gymnasium.registry:
             gymnasium.register(

@@ -15,7 +15,7 @@ from tests.chaos.fleet import Fleet
 from tests.chaos.gauges import Gauges
 from universe_client.config import Config
 from universe_client.core.link import State
-from universe_client.gym.pacer import Pacer
+from universe_client.pacer import Pacer
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import Driver
 from vnc.session import Timeouts

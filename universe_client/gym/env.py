@@ -13,11 +13,11 @@ from universe_client.config import Config
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
+from universe_client.gym.arguments import asking_for, observation_space, own_spec, remotes_argument
 from universe_client.gym.atari import Console, Joystick
 from universe_client.gym.env_observations import EnvObservations
-from universe_client.gym.options import asking_for, observation_space, own_spec, remotes_argument
-from universe_client.gym.pacer import Pacer
 from universe_client.gym.rows import Row, Rows
+from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces.action_maps import ActionMap, action_map

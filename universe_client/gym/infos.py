@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe_client.core.info import SCHEMA
-from universe_client.gym.words import Words
+from universe_client.gym.array_conversion import ObjectColumn
 
 RESETTING = "resetting"
 FRAME_NUMBER = "frame_number"
@@ -74,7 +74,7 @@ def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
 
 def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return `values` as an array, and who has one: None stands for nobody."""
-    array = np.full(len(values), None).view(Words) if dtype is object else np.zeros(len(values), dtype)
+    array = np.full(len(values), None).view(ObjectColumn) if dtype is object else np.zeros(len(values), dtype)
     mask = np.zeros(len(values), np.bool_)
     for row, value in enumerate(values):
         if value is not None:
@@ -113,7 +113,7 @@ def merge(earlier: dict[str, Any], later: Mapping[str, Any], places: NDArray[np.
         column = earlier.setdefault(key, np.zeros(n, values.dtype))
         mask = earlier.setdefault(f"_{key}", np.zeros(n, np.bool_))
         if column.dtype != values.dtype:
-            earlier[key] = column = column.astype(object).view(Words)
+            earlier[key] = column = column.astype(object).view(ObjectColumn)
         if DTYPES.get(key) is int:
             column[places] += values
         elif key in ACTION_FLAGS:

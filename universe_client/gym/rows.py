@@ -20,8 +20,8 @@ from universe_client.core.remote import Slot
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError, RemoteError, ResetTimeout
 from universe_client.gym import infos as gym_infos
-from universe_client.gym.awaiting import await_links
 from universe_client.gym.env_observations import EnvObservations
+from universe_client.gym.startup import await_links
 from vnc.events import Event
 from vnc.session import Frame
 

@@ -18,10 +18,7 @@ from universe_client.config import Config
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
-from universe_client.gym.env_observations import EnvObservations
-from universe_client.gym.facade import RemoteFacade
-from universe_client.gym.one_by_one import OneByOne
-from universe_client.gym.options import (
+from universe_client.gym.arguments import (
     asking_for,
     autoreset,
     check_count,
@@ -32,9 +29,11 @@ from universe_client.gym.options import (
     reset_mask,
     single_spec,
 )
-from universe_client.gym.pacer import Pacer
+from universe_client.gym.attributes import RemoteAttributes, RemoteFacade
+from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.rows import Row, Rows
 from universe_client.gym.tile import tile
+from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_arguments
 from universe_client.spaces.action_maps import ActionMap, action_map
@@ -46,7 +45,7 @@ StepResult = tuple[Any, Rewards, Bools, Bools, dict[str, Any]]
 
 
 @refuse_old_arguments
-class GymVectorEnv(OneByOne):
+class GymVectorEnv(RemoteAttributes):
     """Remotes as a `gymnasium.vector.VectorEnv`.
 
     The world does not wait for `step`: it sends the actions and returns the newest frames and all rewards since the
@@ -214,7 +213,7 @@ class GymVectorEnv(OneByOne):
         chosen = [int(index) for index in np.flatnonzero(mask)]
         self._rows.reset(chosen, seed)
         self._unbegun[chosen] = False
-        self._throw_dice(chosen, seed)
+        self._seed_generators(chosen, seed)
         rows = (
             self._rows.await_first(chosen, must=True)
             if self.reset_mode == "block"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from universe_client.errors import ConfigError
+from universe_client.pacer import Pacer
 from universe_client.renamed import refuse_old_arguments
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper
@@ -32,36 +30,35 @@ class Throttle(Wrapper):
     instead: ClassVar[str] = "step_rate="
 
     def __init__(self, env: VectorEnv | Wrapper, step_rate: float = 60.0) -> None:
-        """Wrap `env`; `step_rate` is in steps per second."""
+        """Wrap `env`.
+
+        Args:
+            env: a `VectorEnv`, or a wrapper of one.
+            step_rate: steps per second.
+
+        Raises:
+            ConfigError: `step_rate` is not positive.
+        """
         super().__init__(env)
-        if not step_rate > 0:
-            raise ConfigError(f"step_rate={step_rate!r} is not a positive rate")
-        self.step_rate = step_rate
-        self.missed = 0
-        self._deadline: float | None = None
-        self._closed = threading.Event()
+        self.pacer = Pacer(step_rate)
+
+    @property
+    def missed(self) -> int:
+        """The number of steps so far that came after their deadline."""
+        return self.pacer.missed
 
     def reset(self, **options: Any) -> list[Any]:
         """Reset; the first period begins now."""
-        self._deadline = time.monotonic() + 1 / self.step_rate
+        self.pacer.restart()
         return self.env.reset(**options)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Wait until the step is due, then receive; `info["throttle.missed"]` counts the late ones so far."""
-        self._await_deadline()
+        """Wait until the deadline, then receive; `info["throttle.missed"]` is `missed`."""
+        self.pacer.wait()
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         return observation_n, reward_n, done_n, info | {"throttle.missed": self.missed}
 
-    def _await_deadline(self) -> None:
-        now = time.monotonic()
-        due = now if self._deadline is None else self._deadline
-        if now > due:
-            self.missed += 1
-            due = now
-        self._closed.wait(due - now)
-        self._deadline = due + 1 / self.step_rate
-
     def close(self) -> None:
         """Close, and wake a step that waits in another thread."""
-        self._closed.set()
+        self.pacer.close()
         self.env.close()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import threading
-import time
 
 import numpy as np
 import pytest
 
 from universe_client.core.info import SCHEMA, blank
 from universe_client.gym import infos as gym_infos
-from universe_client.gym.options import observation_space, remotes_argument, reset_mask
-from universe_client.gym.pacer import Pacer
+from universe_client.gym.arguments import observation_space, remotes_argument, reset_mask
 from universe_client.gym.tile import tile
 from universe_client.spaces.pixel_box import PixelBox
 from universe_client.spaces.text_space import TextSpace
@@ -27,36 +24,6 @@ def test_tiles_lie_in_reading_order_on_black(n, grid):
     assert tiled.shape == (4 * len(grid), 6 * len(grid[0]), 3)
     assert (tiled[::4, ::6, 0].astype(int) - 1).tolist() == grid
     assert tiled.reshape(len(grid), 4, len(grid[0]), 6, 3).var(axis=(1, 3)).max() == 0
-
-
-def test_no_rate_never_waits():
-    pacer = Pacer(None)
-    pacer.restart()
-    pacer.wait()
-    assert pacer.missed == 0
-
-
-def test_late_steps_are_counted_and_not_made_up_for():
-    pacer = Pacer(20)
-    pacer.restart()
-    threading.Event().wait(0.12)
-    pacer.wait()
-    assert pacer.missed == 1
-    began = time.monotonic()
-    pacer.wait()
-    pacer.wait()
-    assert time.monotonic() - began > 0.09, "lost time was made up for"
-    assert pacer.missed == 1
-
-
-def test_closing_wakes_who_waits():
-    pacer = Pacer(0.01)
-    pacer.restart()
-    thread = threading.Thread(target=pacer.wait)
-    thread.start()
-    pacer.close()
-    thread.join(5)
-    assert not thread.is_alive()
 
 
 def test_texts_are_a_space():

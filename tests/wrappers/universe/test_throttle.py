@@ -55,7 +55,7 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
     inner = playing(remote)
     env = throttled(inner, step_rate=1000)
     until_running(env)
-    env.step_rate = 0.05  # each step takes 20 s, unless it is woken
+    env.pacer.step_rate = 0.05  # each step takes 20 s, unless it is woken
     env.step([[]])
 
     def step() -> None:

@@ -1,4 +1,4 @@
-"""Waiting for what remotes tell of themselves when they are connected."""
+"""Wait until remotes have connected and reported what an environment needs from them, such as a screen size."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConnectError
 
 
-def await_links(core: RemoteVector, known: Callable[[Link], bool], complaint: str) -> None:
-    """Wait until it is `known` of every remote.
+def await_links(core: RemoteVector, is_known: Callable[[Link], bool], complaint: str) -> None:
+    """Wait until `is_known` returns True for the link of every remote.
+
+    Args:
+        core: the environment whose remotes connect; its `start_timeout` bounds the wait.
+        is_known: whether a link has received what is waited for.
+        complaint: the first words of the error after a timeout, such as "no screen".
 
     Raises:
-        RemoteError: a remote cannot be reached; or, with `complaint`, it is not known within `start_timeout`.
+        RemoteError: a remote has failed permanently, or the wait timed out.
     """
     timeout = core.config.start_timeout
     deadline = time.monotonic() + timeout
-    while unknown := [remote.link for remote in core.remotes if not known(remote.link)]:
+    while unknown := [remote.link for remote in core.remotes if not is_known(remote.link)]:
         for link in unknown:
             if link.errors and link.errors[-1].permanent:
                 raise link.errors[-1]
