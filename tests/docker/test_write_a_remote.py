@@ -1,4 +1,4 @@
-"""docs/write-a-remote.md, followed to the letter."""
+"""docs/guides/write-a-remote.md, followed to the letter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "write-a-remote.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "guides" / "write-a-remote.md"
 FILE = re.compile(r"This is `(?P<name>[^`]+)`")
 BLOCK = re.compile(r"^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 IMAGE = "example-lamp"

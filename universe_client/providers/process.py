@@ -18,7 +18,7 @@ class ProcessProvider(EmbeddedProvider):
 
     Attributes:
         program: the command line to run on the display; None runs the program that `env_id` names, so that
-            `process.xterm` runs xterm. What it prints as JSON lines becomes rewards (docs/write-a-remote.md).
+            `process.xterm` runs xterm. What it prints as JSON lines becomes rewards (docs/guides/write-a-remote.md).
         screen_size: width and height of the display in pixels.
     """
 
