@@ -4,7 +4,7 @@ It plays on the X display that `process.*` remotes give to their program:
 
     universe-client serve process.xdemineur --program "python examples/pixel_rewards.py"
 
-Needs `apt install xdemineur` and `pip install 'universe-client[desktop]'`.
+Needs `apt install xdemineur` and `pip install '.[desktop]'`.
 """
 
 import json

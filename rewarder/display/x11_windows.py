@@ -24,7 +24,7 @@ try:
         WindowClass,
     )
 except ImportError as error:
-    raise ImportError("desktop remotes need xcffib: pip install 'universe-client[desktop]'") from error
+    raise ImportError("desktop remotes need xcffib: pip install '.[desktop]'") from error
 
 from rewarder.display.x11 import COOKIE
 

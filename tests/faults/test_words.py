@@ -30,7 +30,7 @@ from tests.support.rfb import Peer, raw
 from tests.support.viewer_page import CONNECTED
 from universe_client.core.loop import LoopThread
 
-ROW = pytest.mark.fault("F44", "words of a remote")
+ROW = pytest.mark.fault("F44", "control characters in texts of a remote")
 HARMFUL = "\x1b]52;c;Zm9v\x07|\x1b[31m|\x9b2J|\x08|\x7f|\u202e|\u2066|\u200f|\u2028|\U000e0041|\r"
 LINES = "one\ntwo\tthree"
 WORDS = f"{HARMFUL}|{LINES}"

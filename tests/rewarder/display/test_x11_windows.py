@@ -99,5 +99,5 @@ def test_a_server_that_hangs_is_an_error(display, client, monkeypatch):
 def test_without_xcffib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "xcffib", None)
     monkeypatch.delitem(sys.modules, "rewarder.display.x11_windows")
-    with pytest.raises(ImportError, match=r"pip install 'universe-client\[desktop\]'"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[desktop\]'"):
         importlib.import_module("rewarder.display.x11_windows")
