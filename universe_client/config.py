@@ -9,13 +9,13 @@ from typing import Literal
 from rewarder.client import RewarderTimeouts
 from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP
 from universe_client.errors import ConfigError
-from universe_client.renamed import refuse_old_arguments
+from universe_client.renamed import refuse_old_names
 from vnc.drivers import Driver, choose
 from vnc.encodings import Encoding, preference
 from vnc.session import Limits, Timeouts
 
 
-@refuse_old_arguments
+@refuse_old_names
 @dataclass(frozen=True, slots=True)
 class Config:
     """How an environment treats its remotes.

@@ -11,7 +11,7 @@ from universe_client.core.remote import Remote
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.providers.provider import Provider
-from universe_client.renamed import refuse_old_arguments
+from universe_client.renamed import refuse_old_names
 from universe_client.spaces import actions
 from universe_client.spaces.events import EventSpace, ObservationSpace
 
@@ -19,7 +19,7 @@ ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
 
 
-@refuse_old_arguments
+@refuse_old_names
 class VectorEnv:
     """A vector of remotes that run in real time, whatever the agent does.
 

@@ -6,6 +6,8 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from vnc.keysyms import keysym
+
 KEY_EVENT = 4
 POINTER_EVENT = 5
 
@@ -16,6 +18,17 @@ class KeyEvent:
 
     keysym: int
     down: bool
+
+    @classmethod
+    def by_name(cls, key: str | int, down: bool) -> KeyEvent:
+        """Return the event of a key by its name, character or keysym; see `vnc.keysyms.keysym`."""
+        return cls(keysym(key), down)
+
+    @classmethod
+    def build(cls, keys: str) -> list[KeyEvent]:
+        """Return a chord such as "ctrl-t": each key goes down, then each goes up in reverse order."""
+        names = keys.split("-")
+        return [cls.by_name(key, True) for key in names] + [cls.by_name(key, False) for key in names[::-1]]
 
 
 @dataclass(frozen=True, slots=True)

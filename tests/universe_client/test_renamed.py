@@ -1,13 +1,15 @@
-"""Old spellings of arguments raise errors that name the new ones."""
+"""Old spellings, and names of OpenAI Universe, raise errors that name the replacement."""
 
 import pytest
 
-from universe_client import Config, ConfigError, GymEnv, GymVectorEnv, VectorEnv
+import universe_client
+from universe_client import Config, ConfigError, GymEnv, GymVectorEnv, PointerEvent, VectorEnv, spaces
 from universe_client.providers import ProcessProvider
-from universe_client.renamed import ARGUMENTS
-from wrappers import Throttle
+from universe_client.renamed import ARGUMENTS, ATTRIBUTES
+from wrappers import Throttle, Vision
 
-CLASSES = (Config, GymEnv, GymVectorEnv, ProcessProvider, Throttle, VectorEnv)
+CLASSES = (Config, GymEnv, GymVectorEnv, PointerEvent, ProcessProvider, Throttle, VectorEnv)
+PAGE = "docs/coming-from-universe.md"
 
 
 def test_every_class_of_the_table_is_tested():
@@ -15,12 +17,33 @@ def test_every_class_of_the_table_is_tested():
 
 
 @pytest.mark.parametrize(
-    ("kind", "old", "new"),
-    [(kind, old, new) for kind in CLASSES for old, new in ARGUMENTS[kind.__name__].items()],
+    ("kind", "name", "hint"),
+    [(kind, name, hint) for kind in CLASSES for name, hint in ARGUMENTS[kind.__name__].items()],
 )
-def test_an_old_argument_raises_an_error_that_names_the_new_one(kind, old, new):
-    with pytest.raises(ConfigError, match=rf"{old}= is now {new}="):
-        kind(**{old: 1})
+def test_an_old_argument_raises_an_error_that_names_the_new_one(kind, name, hint):
+    with pytest.raises(ConfigError) as raised:
+        kind(**{name: 1})
+    assert str(raised.value) == f"{kind.__name__} has no argument {name}=: {hint}"
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES["VectorEnv"])
+def test_a_method_of_universe_raises_an_error_that_points_to_its_page(open_env, scripted, name):
+    with Vision(open_env(scripted())) as env, pytest.raises(AttributeError, match=PAGE):
+        getattr(env, name)
+
+
+@pytest.mark.parametrize("module", [universe_client, spaces], ids=lambda module: module.__name__)
+def test_a_module_of_universe_raises_an_error_that_points_to_its_page(module):
+    for name in ATTRIBUTES[module.__name__].keys() - vars(module).keys():
+        with pytest.raises(AttributeError, match=PAGE):
+            getattr(module, name)
+
+
+def test_a_name_that_never_existed_raises_a_plain_error(open_env, scripted):
+    with open_env(scripted()) as env:
+        for owner in (env, universe_client, spaces):
+            with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
+                owner.nonsense  # noqa: B018
 
 
 def test_the_old_name_of_the_environment_observation_is_refused():

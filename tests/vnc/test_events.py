@@ -19,6 +19,14 @@ def test_the_bytes_of_each():
     assert encode([]) == b""
 
 
+def test_key_events_are_made_of_names():
+    assert KeyEvent.by_name("a", down=True) == KeyEvent(0x61, True)
+    assert KeyEvent.build("ctrl-t") == [
+        KeyEvent.by_name(name, down)
+        for name, down in (("ctrl", True), ("t", True), ("t", False), ("ctrl", False))
+    ]
+
+
 KEYS = st.builds(KeyEvent, st.integers(0, 0xFFFFFFFF), st.booleans())
 POINTERS = st.builds(PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, 255))
 

@@ -19,12 +19,12 @@ from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.rows import Row, Rows
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
-from universe_client.renamed import refuse_old_arguments
+from universe_client.renamed import refuse_old_names
 from universe_client.spaces.action_maps import ActionMap, action_map
 from vnc.session import Frame
 
 
-@refuse_old_arguments
+@refuse_old_names
 class GymEnv(gymnasium.Env[Any, Any]):
     """One remote as a `gymnasium.Env`.
 

@@ -35,7 +35,7 @@ from universe_client.gym.rows import Row, Rows
 from universe_client.gym.tile import tile
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
-from universe_client.renamed import refuse_old_arguments
+from universe_client.renamed import refuse_old_names
 from universe_client.spaces.action_maps import ActionMap, action_map
 from vnc.session import Frame
 
@@ -44,7 +44,7 @@ Rewards = NDArray[np.float64]
 StepResult = tuple[Any, Rewards, Bools, Bools, dict[str, Any]]
 
 
-@refuse_old_arguments
+@refuse_old_names
 class GymVectorEnv(RemoteAttributes):
     """Remotes as a `gymnasium.vector.VectorEnv`.
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from universe_client.providers.embedded import EmbeddedProvider
-from universe_client.renamed import refuse_old_arguments
+from universe_client.renamed import refuse_old_names
 
 
-@refuse_old_arguments
+@refuse_old_names
 @dataclass(slots=True)
 class ProcessProvider(EmbeddedProvider):
     """Starts Xvnc and a program for each remote.

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from universe_client.pacer import Pacer
-from universe_client.renamed import refuse_old_arguments
+from universe_client.renamed import refuse_old_names
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper
 
 
-@refuse_old_arguments
+@refuse_old_names
 class Throttle(Wrapper):
     """Sends actions at once, and holds each step's results back until they are due.
 
