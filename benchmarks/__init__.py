@@ -1,1 +1,18 @@
-"""What is measured: `python -m benchmarks`."""
+"""Measurements of the package beside its alternatives: `python -m benchmarks`."""
+
+BENCHMARKS = {
+    "latency": "environment.latency",
+    "decode": "drivers.decode",
+    "codecs": "drivers.codecs",
+    "encodings": "drivers.encodings",
+    "gil": "drivers.gil",
+    "lockstep": "environment.lockstep",
+    "making": "environment.making",
+    "many": "drivers.many",
+    "pixels": "environment.pixels",
+    "pong": "environment.pong",
+    "steps": "environment.steps",
+    "containers": "containers.cost",
+    "soak": "containers.soak",
+}
+"""The module of each benchmark. Its docstring is the text above its tables; `measure(console, rounds)` runs it."""

@@ -1,4 +1,4 @@
-"""What measurements need: the C programs, built when they are needed, an environment, and servers beside them."""
+"""What several benchmarks need: C programs, servers in child processes, and the CPU time and memory of processes."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _HOME = Path(__file__).parent
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-"""For measured processes: the threads that numpy starts for its linear algebra spin for a while after the import, and
-their time would count as the client's."""
+"""Environment variables of measured processes. The threads that numpy starts for linear algebra spin for a while after
+the import, and their CPU time would count as the client's."""
 
 
-def build(name: str, *libraries: str) -> Path:
-    """Compile benchmarks/`name`.c; return the program.
+def build(source: str, *libraries: str) -> Path:
+    """Compile benchmarks/`source`, a C file; return the program.
 
     Raises:
-        subprocess.CalledProcessError, FileNotFoundError: there is no gcc, or a library is missing.
+        subprocess.CalledProcessError, FileNotFoundError: gcc or a library is missing.
     """
-    program = _HOME / "build" / name
+    program = _HOME / "build" / Path(source).stem
     program.parent.mkdir(exist_ok=True)
-    subprocess.run(["gcc", "-O2", "-o", str(program), str(_HOME / f"{name}.c"), *libraries], check=True)
+    subprocess.run(["gcc", "-O2", "-o", str(program), str(_HOME / source), *libraries], check=True)
     return program
 
 
 @contextmanager
 def serving(*command: str) -> Iterator[str]:
-    """Run a program that says where it is in its first line, and ends when its stdin does; yields that line.
+    """Run a program that prints its address as its first line and ends when its stdin closes; yield that line.
 
     Raises:
-        RuntimeError: it ended without a line.
+        RuntimeError: the program ended without a line.
     """
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield first_line(process)
@@ -42,10 +43,29 @@ def first_line(process: subprocess.Popen[str]) -> str:
     """Wait for the first line of a program's output, a pipe of text.
 
     Raises:
-        RuntimeError: it ended without a line.
+        RuntimeError: the program ended without a line.
     """
     assert process.stdout is not None
     line = process.stdout.readline().strip()
     if not line:
-        raise RuntimeError(f"{process.args!r} ended with status {process.wait()}, and said nothing")
+        raise RuntimeError(f"{process.args!r} ended with status {process.wait()} and printed nothing")
     return line
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process so far, user and system; 0.0 if the process has ended."""
+    fields = stat_fields(pid)
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def stat_fields(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat from the third on; zeros if the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ["0"] * 50
+
+
+def resident() -> int:
+    """Return the resident memory of this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")

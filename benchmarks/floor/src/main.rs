@@ -3,7 +3,7 @@
 //!
 //! usage: floor PORT UPDATES PLAN; the plan, made by `benchmarks/floor.py`, says per update how long it is and what is
 //! in it (numbers are u32, little endian): its bytes, its pixels, a count, and so often stream, fresh, start, end.
-//! Prints what `benchmarks/clients.py` prints.
+//! Prints what `benchmarks/clients` prints.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

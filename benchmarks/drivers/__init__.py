@@ -1,0 +1,1 @@
+"""Benchmarks of the VNC drivers, on recorded streams and on a live Xvnc."""

@@ -1,0 +1,1 @@
+"""Benchmarks of the environments and wrappers: what a step costs the agent."""

@@ -1,0 +1,104 @@
+"""Grey 84x84 frames of 8 screens: what a step costs the agent's process, beside Gymnasium's own wrappers.
+
+CPU time per step, of all threads. Gymnasium's `ResizeObservation` (OpenCV) and
+`GrayscaleObservation` know nothing of what changed; ours redo the rows with a new frame. What is wrapped costs nothing
+in either: it lends the same frames every time.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from gymnasium.wrappers.vector import GrayscaleObservation, ResizeObservation
+from rich.console import Console
+
+from benchmarks.report import Report, Table
+from universe_client.gym.infos import FRAME_NUMBER
+from universe_client.spaces.pixel_box import PixelBox
+from wrappers import FrameStack, Grey, Resize
+
+REMOTES = 8
+SCREENS = {"320x240": (240, 320, 3), "1024x768": (768, 1024, 3)}
+STEPS = 40
+
+
+class Screens(gymnasium.vector.VectorEnv[Any, Any, Any]):
+    """Rows of noise, the first `new` of which have a new frame at every step."""
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(self, shape: tuple[int, int, int], new: int) -> None:
+        self.num_envs = REMOTES
+        self.single_observation_space = PixelBox(shape)
+        self.observation_space = batch_space(self.single_observation_space, REMOTES)
+        self.single_action_space = gymnasium.spaces.Discrete(2)
+        self.action_space = batch_space(self.single_action_space, REMOTES)
+        self._frames = np.random.default_rng(0).integers(0, 256, (REMOTES, *shape), np.uint8)
+        self._new = np.arange(REMOTES) < new
+        self._numbers = np.zeros(REMOTES, np.int64)
+
+    def _infos(self) -> dict[str, Any]:
+        return {FRAME_NUMBER: self._numbers.copy(), f"_{FRAME_NUMBER}": np.ones(REMOTES, np.bool_)}
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        return self._frames, self._infos()
+
+    def step(self, actions: Any) -> Any:
+        self._numbers += self._new
+        nothing = np.zeros(REMOTES, np.bool_)
+        return self._frames, np.zeros(REMOTES), nothing, nothing, self._infos()
+
+
+def _gymnasium(env: Any) -> Any:
+    return GrayscaleObservation(ResizeObservation(env, (84, 84)), keep_dim=True)
+
+
+def _grey_last(env: Any) -> Any:
+    return Grey(Resize(env, 84, 84))
+
+
+def _grey_first(env: Any) -> Any:
+    return Resize(Grey(env), 84, 84)
+
+
+def _stacked(env: Any) -> Any:
+    return FrameStack(_grey_first(env), 4)
+
+
+WAYS: dict[str, tuple[Callable[[Any], Any], Sequence[int]]] = {
+    "gymnasium: ResizeObservation, GrayscaleObservation": (_gymnasium, (REMOTES,)),
+    "Resize, Grey": (_grey_last, (REMOTES, 1, 0)),
+    "Grey, Resize": (_grey_first, (REMOTES, 1, 0)),
+    "Grey, Resize, FrameStack(4)": (_stacked, (REMOTES, 1, 0)),
+}
+
+
+def measure(console: Console, rounds: int) -> Report:
+    table = Table("ms per step of 8 remotes", ["screen", "wrappers", "rows with a new frame", "ms", "ratio"])
+    with console.status("measuring"):
+        for title, shape in SCREENS.items():
+            peer = 0.0
+            for name, (wrap, news) in WAYS.items():
+                for new in news:
+                    cost = statistics.median(_cost(wrap(Screens(shape, new))) for _ in range(rounds))
+                    peer = peer or cost
+                    table.rows.append([title, name, str(new), f"{1000 * cost:.2f}", f"{cost / peer:.2f}"])
+    return Report([table])
+
+
+def _cost(env: Any) -> float:
+    """Seconds of CPU per step, of all threads."""
+    env.reset()
+    actions = np.zeros(REMOTES, np.int64)
+    env.step(actions)
+    began = time.process_time()
+    for _ in range(STEPS):
+        env.step(actions)
+    return (time.process_time() - began) / STEPS

@@ -1,0 +1,138 @@
+"""Captures of real Xvnc screens, for all other measurements: made once, kept in benchmarks/captures.
+
+`python -m benchmarks.servers.capture [NAME ...]` makes those that are missing; a capture is bounded by 5 s and 200 MB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.servers.xvnc import Screen, workload, xvnc
+from benchmarks.workloads.names import WORKLOADS
+from universe_client.cli.record import encoding_numbers
+from vnc.capture.capture import Capture, read_capture
+from vnc.capture.record import RecordOptions, record
+from vnc.capture.scan import Scanner, ServerMessage
+
+DIRECTORY = Path(__file__).parent.parent / "captures"
+SECONDS = 5.0
+MAX_BYTES = 200_000_000
+BUSY_AFTER = 3
+"""Updates by which a workload has shown that it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A way to encode a screen."""
+
+    title: str
+    names: str
+    quality: int | None = None
+
+    @property
+    def encodings(self) -> tuple[int, ...]:
+        numbers = encoding_numbers(self.names, self.quality)
+        # Raw alone, so that clients which know nothing else can take part
+        return (0,) if self.names == "raw" else numbers
+
+
+FORMS = {
+    "tight": Form("Tight lossless", "tight,copyrect"),
+    "tight-q8": Form("Tight q8", "tight,copyrect", quality=8),
+    "zrle": Form("ZRLE", "zrle,copyrect"),
+    "raw": Form("Raw", "raw"),
+    "hextile": Form("Hextile", "hextile,copyrect"),
+}
+
+
+def path_of(workload_name: str, form: str) -> Path:
+    return DIRECTORY / f"{workload_name}-{form}.capture"
+
+
+def ensure(names: list[str], console: Console) -> list[Path]:
+    """Make the captures of these workloads that are missing; return the paths of all."""
+    DIRECTORY.mkdir(exist_ok=True)
+    for name in names:
+        missing = [form for form in FORMS if not path_of(name, form).exists()]
+        if missing:
+            with console.status(f"capturing {WORKLOADS[name]}"), xvnc() as screen, workload(screen, name):
+                asyncio.run(_capture(screen, name, missing))
+    return [path_of(name, form) for name in names for form in FORMS]
+
+
+async def _capture(screen: Screen, name: str, forms: list[str]) -> None:
+    await until_busy(screen)
+    for form in forms:
+        unfinished = path_of(name, form).with_suffix(".part")
+        unfinished.unlink(missing_ok=True)
+        await record(
+            screen.address,
+            unfinished,
+            seconds=SECONDS,
+            encodings=FORMS[form].encodings,
+            options=RecordOptions(max_bytes=MAX_BYTES),
+        )
+        unfinished.rename(path_of(name, form))
+
+
+async def until_busy(screen: Screen) -> None:
+    """Wait until a program draws on the screen again and again.
+
+    Raises:
+        RuntimeError: none does within half a minute.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "warm-up"
+        file = await record(screen.address, path, seconds=30, encodings=(7, -224), max_updates=1 + BUSY_AFTER)
+    if file.updates <= BUSY_AFTER:
+        raise RuntimeError(f"the screen stays still: {file.updates} updates in 30 s")
+
+
+def describe(paths: list[Path]) -> Table:
+    table = Table(
+        "workload", "form", "updates", "updates/s", "rects", "KiB", "kilopixels", title="captures, per update"
+    )
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for path in paths:
+        name, _, form = path.stem.partition("-")
+        table.add_row(WORKLOADS[name], FORMS[form].title, *_figures(read_capture(path)))
+    return table
+
+
+def server_messages(capture: Capture) -> Iterator[ServerMessage]:
+    """What the server sent, one message after the other."""
+    scanner = Scanner(capture.header.width, capture.header.height, capture.pixel_format)
+    for update in capture.updates:
+        yield from scanner.receive(update.data)
+
+
+def _figures(capture: Capture) -> list[str]:
+    messages = list(server_messages(capture))
+    count = max(len(messages), 1)
+    rects, pixels = sum(message.rects for message in messages), sum(message.pixels for message in messages)
+    size = sum(len(message.data) for message in messages)
+    return [
+        f"{len(messages)}",
+        f"{(count - 1) / max(capture.seconds, 1e-9):.0f}",
+        f"{rects / count:.1f}",
+        f"{size / count / 1024:.1f}",
+        f"{pixels / count / 1000:.0f}",
+    ]
+
+
+def main() -> None:
+    console = Console()
+    console.print(describe(ensure(sys.argv[1:] or list(WORKLOADS), console)))
+
+
+if __name__ == "__main__":
+    main()

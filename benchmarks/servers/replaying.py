@@ -1,0 +1,34 @@
+"""A replay server in a process of its own, so that only the client's CPU time is the client's."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.harness import serving
+from vnc.capture.capture import read_capture
+from vnc.capture.replay import ReplayServer
+
+
+@contextmanager
+def replaying(path: Path, speed: float | None = None, repeat: bool = False) -> Iterator[int]:
+    """Serve a capture, as fast as it is asked for or at a pace; yields the port."""
+    options = str(speed), str(int(repeat))
+    with serving(sys.executable, "-m", "benchmarks.servers.replaying", str(path), *options) as port:
+        yield int(port)
+
+
+async def _main(path: str, speed: str, repeat: str) -> None:
+    pace = None if speed == "None" else float(speed)
+    server = ReplayServer(read_capture(Path(path)), speed=pace, repeat=repeat == "1")
+    await server.start()
+    print(server.port, flush=True)
+    await asyncio.to_thread(sys.stdin.read)  # until our parent hangs up
+    await server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(*sys.argv[1:]))
