@@ -1,7 +1,7 @@
-"""An agent with one remote, in a process of its own: `python -m benchmarks.clients.agent rate|keys DRIVER idle|busy PORT`.
+"""An agent with one remote: `python -m benchmarks.clients.agent rate|keys DRIVER idle|busy PORT`.
 
-The agent's thread waits (idle) or computes in plain Python (busy) while the driver does its work. `rate` prints the
-updates per second that arrived; `keys` the times from key to pixel, in seconds, as a JSON list.
+The agent's thread waits (idle) or computes in plain Python (busy) while the driver reads and decodes. `rate` prints
+the updates per second that arrived; `keys` prints the times from key to pixel, in seconds, as a JSON list.
 """
 
 from __future__ import annotations

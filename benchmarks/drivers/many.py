@@ -1,10 +1,10 @@
 """Remotes that one core of client CPU holds at 60 updates a second.
 
-One client process holds some remotes for a few seconds, each a replay of its own that sends 60 updates a second from
-another process (benchmarks/servers/pacer.c), each in answer to a request, or without one to a client that asks for continuous
-updates, as from TigerVNC; libvncclient does not. "Updates/s each" says whether they were held; "would fill a core"
-divides the number of remotes by the share of a core they took: an extrapolation, and none is made from remotes that
-got less than 95 % of their updates (client and pacer want a core each).
+One client process holds the remotes for a few seconds. Each remote is a replay that sends 60 updates a second from
+another process (benchmarks/servers/pacer.c): in answer to requests, or without them to a client that asks for
+ContinuousUpdates, as TigerVNC does; libvncclient does not ask. "Updates/s each" shows whether the client kept up.
+"Would fill a core" is the number of remotes divided by the share of a core they took. It is an extrapolation, and is
+missing for remotes that received less than 95 % of their updates. Client and pacer need a core each.
 """
 
 from __future__ import annotations
