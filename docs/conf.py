@@ -65,17 +65,20 @@ def _generate(app: object, page: str, source: list[str]) -> None:
     )
 
 
-def _examples_are_code(
+def _edit_docstring(
     app: object, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
-    """Show the indented lines under `Example:` as a code block."""
+    """Show the indented lines under `Example:` as a code block, and let letters follow a `name`, as in Markdown."""
+    if what == "property":
+        lines.insert(0, "")  # otherwise Napoleon takes the text before a colon for the type
     for index, line in enumerate(lines):
         if line.strip() == "Example:":
             lines[index : index + 1] = [f"{line.replace(':', '')}::", ""]
             return
+        lines[index] = re.sub(r"(?<!`)(`[^`]+`)(?=\w)", r"\1\\ ", line)
 
 
 def setup(app: object) -> None:
     """Have the generated parts of pages filled in as they are read."""
     app.connect("source-read", _generate)  # type: ignore[attr-defined]
-    app.connect("autodoc-process-docstring", _examples_are_code, priority=100)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-docstring", _edit_docstring, priority=100)  # type: ignore[attr-defined]

@@ -1,0 +1,25 @@
+"""docs/reference has every public name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import universe_client
+import wrappers
+
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
+
+
+def test_the_api_page_has_every_public_name():
+    page = (REFERENCE / "api.md").read_text()
+    documented = set(re.findall(r"^\.\. auto\w+:: universe_client\.(\w+)$", page, re.MULTILINE))
+    modules = re.findall(r"^\.\. automodule:: (universe_client\.\S+)$", page, re.MULTILINE)
+    public = {name: getattr(universe_client, name) for name in set(universe_client.__all__) - documented}
+    missing = [name for name, value in public.items() if getattr(value, "__module__", None) not in modules]
+    assert set(missing) == {"__version__", "spaces"}
+
+
+def test_every_wrapper_is_exported():
+    assert "automodule:: wrappers\n   :members:" in (REFERENCE / "wrappers.md").read_text()
+    assert all(getattr(wrappers, name).__doc__ for name in wrappers.__all__)
