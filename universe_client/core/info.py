@@ -5,6 +5,7 @@ A value that is not known is None; counts are 0. Times are seconds, counts are s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 SCHEMA: dict[str, tuple[Any, str]] = {
@@ -57,3 +58,32 @@ _BLANK = {key: default for key, (default, _) in SCHEMA.items()}
 def blank() -> dict[str, Any]:
     """Return a fresh info dict in which every key has its empty value."""
     return _BLANK.copy()
+
+
+COUNTS = frozenset(key for key, (default, _) in SCHEMA.items() if type(default) is int)
+"""Keys whose values count something since the previous step."""
+CURRENT = frozenset(
+    {
+        "env_status.env_id",
+        "env_status.env_state",
+        "env_status.episode_id",
+        "env_status.reason",
+        "mask.masked.observation",
+        "stats.gauges.diagnostics.lag.observation",
+    }
+)
+"""Keys that describe the observation of this step, or why there is none: a later None replaces an earlier value."""
+
+
+def merge(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Return one info for two consecutive looks at a remote.
+
+    Counts are added. Any other value is the later one, or the earlier one if the later is None (but see `CURRENT`).
+    """
+    merged = {**earlier, **later}
+    for key, value in earlier.items():
+        if key in COUNTS:
+            merged[key] = value + later.get(key, 0)
+        elif merged[key] is None and key not in CURRENT:
+            merged[key] = value
+    return merged

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from universe_client.core.info import SCHEMA
+from universe_client.core.info import COUNTS, CURRENT, SCHEMA
 from universe_client.gym.array_conversion import ObjectColumn
 
 RESETTING = "resetting"
@@ -88,36 +88,24 @@ def _common(values: Sequence[Any]) -> type:
     return kinds.pop() if len(kinds) == 1 and kinds <= {bool, int, float} else object
 
 
-def add(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the infos of two looks at one row as one: counts add up, an error once told stays."""
-    merged = {**earlier, **later}
-    for key, value in earlier.items():
-        new = merged[key]
-        if new is None:
-            merged[key] = value
-        elif type(value) is int and type(new) is int and key in DTYPES:
-            merged[key] = value + new
-    return merged
+def merge_rows(earlier: dict[str, Any], later: Mapping[str, Any], places: NDArray[np.intp]) -> None:
+    """Merge the infos of a later step of the rows at `places` into the infos of a batch, in place.
 
-
-def merge(earlier: dict[str, Any], later: Mapping[str, Any], places: NDArray[np.intp]) -> None:
-    """Add to the infos of a batch those of the next step of its rows at `places`.
-
-    The rules are those of `add`; and what a wrapper says of an action, once true, stays.
+    The rules are those of `universe_client.core.info.merge`. A flag of `ACTION_FLAGS` stays True.
     """
     n = len(earlier[f"_{RESETTING}"])
     for key, values in later.items():
         if key.startswith("_"):
             continue
-        known = later[f"_{key}"]
+        known = np.ones(len(places), np.bool_) if key in CURRENT else later[f"_{key}"]
         column = earlier.setdefault(key, np.zeros(n, values.dtype))
         mask = earlier.setdefault(f"_{key}", np.zeros(n, np.bool_))
         if column.dtype != values.dtype:
             earlier[key] = column = column.astype(object).view(ObjectColumn)
-        if DTYPES.get(key) is int:
+        if key in COUNTS:
             column[places] += values
         elif key in ACTION_FLAGS:
             column[places] |= values
         else:
             column[places[known]] = values[known]
-        mask[places] |= known
+        mask[places] = later[f"_{key}"] if key in CURRENT else mask[places] | known

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from universe_client.core.info import merge
 from universe_client.core.remote import Slot
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError, RemoteError, ResetTimeout
@@ -181,7 +182,7 @@ class Rows:
         while missing:
             for row, looked in self.look(missing).items():
                 if row in found:
-                    looked.info = gym_infos.add(found[row].info, looked.info)
+                    looked.info = merge(found[row].info, looked.info)
                 found[row] = looked
             missing = [row for row in missing if self.awaiting[row]]
             missing = self._keep_waiting(missing, deadline, must)
@@ -267,7 +268,7 @@ class Rows:
         if self.awaiting[row]:
             return self._awaited_row(row, slot)
         self._steps[row] += 1
-        info = gym_infos.add(self._infos[row], slot.info)
+        info = merge(self._infos[row], slot.info)
         info[gym_infos.RESETTING] = slot.observation is None and not slot.done
         reward = self._rewards[row] + (slot.reward or 0.0)
         self._rewards[row], self._infos[row] = 0.0, {}
@@ -281,7 +282,7 @@ class Rows:
         info = {key: value for key, value in slot.info.items() if not key.startswith("env_status.complete.")}
         info |= {"terminated": False, "truncated": False, "end_reason": None}
         later = {_COUNT: info[_COUNT], _SKIPPED: info[_SKIPPED] + bool(slot.done)}
-        self._infos[row] = gym_infos.add(self._infos[row], later)
+        self._infos[row] = merge(self._infos[row], later)
         info |= {_COUNT: 0, _SKIPPED: 0}
         info[gym_infos.RESETTING] = bool(slot.done) or not self._is_whole(slot)
         if not info[gym_infos.RESETTING]:

@@ -102,7 +102,7 @@ class FrameSkip(GymWrapper):
         observations, rewards, terminations, truncations, infos = self.env.recv()
         total[1][places] += rewards
         total[2][places], total[3][places] = terminations, truncations
-        gym_infos.merge(total[4], infos, places)
+        gym_infos.merge_rows(total[4], infos, places)
         return _joined(total[0], observations, places), *total[1:]
 
 

@@ -6,20 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from universe_client.core.info import SCHEMA
+from universe_client.core.info import CURRENT, SCHEMA, merge
 from universe_client.errors import ConfigError, ResetTimeout
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper
 
-_NOW = (
-    "env_status.env_id",
-    "env_status.env_state",
-    "env_status.episode_id",
-    "env_status.reason",
-    "mask.masked.observation",
-    "stats.gauges.diagnostics.lag.observation",
-)
-"""Info keys that describe the observation, which belongs to the next episode on a done step."""
 _END = (
     "terminated",
     "truncated",
@@ -181,7 +172,7 @@ class _Merged:
         if self.reward is not None:
             self.reward += self.next_reward
         self.next_reward = 0.0
-        self.info = _merge_info(self.info, self.next_info) | {key: SCHEMA[key][0] for key in _END}
+        self.info = merge(self.info, self.next_info) | {key: SCHEMA[key][0] for key in _END}
         self.next_info = {}
         self.done, self.waited = False, False
 
@@ -192,36 +183,16 @@ class _Merged:
             return
         self.reward = None if reward is None else (self.reward or 0.0) + reward
         self.done = done
-        self.info = _merge_info(self.info, info)
+        self.info = merge(self.info, info)
 
     def _merge_next(self, reward: float, done: bool, info: dict[str, Any]) -> None:
         """Store the results of the episode after the one whose end is reported; count it as skipped if it ended too."""
         self.next_reward += reward
-        self.next_info = _merge_info(self.next_info, info | {"error": None})
+        self.next_info = merge(self.next_info, info | {"error": None})
         if done:
             self.next_info = {}
             assert self.reward is not None
             self.reward, self.next_reward = self.reward + self.next_reward, 0.0
             self.info["env_status.skipped_episodes"] += 1 + info["env_status.skipped_episodes"]
-        self.info |= {key: info[key] for key in _NOW}
+        self.info |= {key: info[key] for key in CURRENT}
         self.info["error"] = info["error"] or self.info["error"]
-
-
-def _merge_info(earlier: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
-    """Merge two infos of one step.
-
-    Counts are added. Flags that are true and ends of episodes stay. For other keys the later value wins, unless it is
-    None.
-    """
-    merged = earlier | later
-    for key, value in earlier.items():
-        new = later.get(key)
-        if key in _NOW:
-            continue
-        if new is None:
-            merged[key] = value
-        elif isinstance(value, bool) or key.startswith(("end_reason", "env_status.complete.")):
-            merged[key] = value or new
-        elif key.startswith(("stats.reward.", "stats.vnc.", "mask.", "env_status.skipped")):
-            merged[key] = value + new
-    return merged

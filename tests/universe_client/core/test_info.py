@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from universe_client.core.info import SCHEMA, blank
+from universe_client.core.info import SCHEMA, blank, merge
 
 
 def test_blank_is_fresh_and_has_every_key():
@@ -29,3 +29,25 @@ def test_universes_names_are_kept_and_each_has_a_meaning():
     } <= SCHEMA.keys()  # fmt: skip
     assert "episode" not in SCHEMA
     assert all(meaning for _, meaning in SCHEMA.values())
+
+
+def test_counts_of_two_looks_are_added_and_the_latest_known_value_of_the_rest_is_kept():
+    earlier = {"stats.reward.count": 2, "error": "lost", "terminated": False, "remote.score": 5}
+    earlier["env_status.reason"] = "resetting"
+    later = {"stats.reward.count": 3, "error": None, "terminated": True, "remote.score": 7, "rtt": 0.5}
+    later["env_status.reason"] = None
+    assert merge(earlier, later) == {
+        "stats.reward.count": 5,
+        "error": "lost",
+        "terminated": True,
+        "remote.score": 7,
+        "rtt": 0.5,
+        "env_status.reason": None,
+    }
+
+
+def test_a_look_without_a_key_changes_nothing_of_it():
+    assert merge({"stats.reward.count": 2, "env_status.reason": "lost"}, {}) == {
+        "stats.reward.count": 2,
+        "env_status.reason": "lost",
+    }

@@ -61,24 +61,6 @@ def test_what_a_remote_sends_gets_a_dtype_where_it_can():
     assert batched["_remote.list"].tolist() == [False, False, True]
 
 
-def test_two_looks_are_added_up():
-    earlier = {"stats.reward.count": 2, "error": "lost", "terminated": False, "remote.score": 5}
-    later = {
-        "stats.reward.count": 3,
-        "error": None,
-        "terminated": True,
-        "remote.score": 7,
-        "reaction_time": 0.5,
-    }
-    assert gym_infos.add(earlier, later) == {
-        "stats.reward.count": 5,
-        "error": "lost",
-        "terminated": True,
-        "remote.score": 7,
-        "reaction_time": 0.5,
-    }
-
-
 def test_num_envs_fills_in_what_remotes_leaves_open():
     assert remotes_argument(None, 3) == 3
     assert remotes_argument("process", 2) == "process:2"
