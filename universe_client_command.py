@@ -1,4 +1,4 @@
-"""What the `universe-client` script calls: Ctrl-C and SIGTERM are handled before anything else is imported."""
+"""The entry point of the `universe-client` script. It handles SIGINT and SIGTERM before it imports anything else."""
 
 import os
 import signal
@@ -17,18 +17,18 @@ def main() -> int:
     try:
         return command_line()
     finally:
-        # Nothing is left to give back: a second Ctrl-C ends the exit of the interpreter without a traceback.
+        # All remotes have ended: a second Ctrl-C during the exit of the interpreter shows no traceback.
         _handle(signal.SIG_DFL)
 
 
 def _handle(handler: Callable[[int, FrameType | None], None] | signal.Handlers) -> None:
-    """Install `handler`, unless whoever started this process had it ignore the signal (a shell's `command &`)."""
+    """Install `handler`, unless the process was started to ignore the signal (a shell's `command &`)."""
     for number in _STOP:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:
-    """End the process, which has started nothing yet: within an import an exception may become an ImportError."""
+    """Exit at once. Nothing has started yet, and an exception during an import may become an ImportError."""
     os.write(sys.stderr.fileno(), b"universe-client: interrupted\n")
     os._exit(128 + number)

@@ -47,9 +47,10 @@ def _info() -> str:
 
 
 def _cli() -> str:
-    from universe_client.cli.main import _parser as parser
+    from universe_client.cli.main import COMMANDS, command_parser
 
-    commands = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    actions = command_parser(COMMANDS)._actions
+    commands = next(action for action in actions if isinstance(action, argparse._SubParsersAction))
     return "\n\n".join(
         f"## {name}\n\n```text\n{command.format_help().rstrip()}\n```"
         for name, command in commands.choices.items()

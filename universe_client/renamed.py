@@ -36,13 +36,16 @@ _CONFIGURE = _universe(
 )
 _CONFIG = {"call": "use allowed_calls=", "generic": "use env_observation=", **_CONFIGURE}
 _GYM = {"screen": "use screen_size=", **_CONFIG}
+_PROVIDER = {"arguments": "use serving=Serving(...), whose fields are the options of `universe-client serve`"}
 
 ARGUMENTS: dict[str, Mapping[str, str]] = {
     "Config": _CONFIG,
+    "DockerProvider": _PROVIDER,
+    "EmbeddedProvider": _PROVIDER,
     "GymEnv": _GYM,
     "GymVectorEnv": _GYM,
     "PointerEvent": _universe(buttonmask="use button_mask="),
-    "ProcessProvider": {"geometry": "use screen_size="},
+    "ProcessProvider": {"geometry": "use screen_size=", **_PROVIDER},
     "Throttle": {"fps": "use step_rate="},
     "VectorEnv": _CONFIG,
 }

@@ -33,6 +33,14 @@ def challenge_response(challenge: bytes, password: str) -> bytes:
     return encryptor.update(challenge) + encryptor.finalize()
 
 
+def vnc_password(password: str | None) -> str | None:
+    """Return the part of a password that VNC Authentication uses: whole characters of the first 8 bytes of UTF-8.
+
+    Our remotes have one password for both ports; passing VNC only this part avoids a warning.
+    """
+    return None if password is None else password.encode()[:PASSWORD_BYTES].decode("utf-8", "ignore")
+
+
 def obfuscated(password: str) -> bytes:
     """Return the 8 bytes that VNC's password files hold: DES under a key that everybody knows.
 

@@ -1,1 +1,1 @@
-"""The options that both command lines share when they serve a remote."""
+"""Command-line options shared by `universe-client serve` and the entrypoint of containers."""

@@ -1,4 +1,4 @@
-"""What the values of command line options may be: functions for argparse's `type=`, which say what is wrong."""
+"""Functions for argparse's `type=`: each reads and checks the value of an option."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import socket
 from argparse import ArgumentTypeError
 from contextlib import suppress
 
-_MOST_PIXELS = 16384  # each way, of an X display
+_MAX_PIXELS = 16384  # of an X display, each way
 
 
 def positive(text: str) -> float:
-    """Read a number above 0."""
+    """Return a number above 0."""
     with suppress(ValueError):
         if 0 < (number := float(text)) < math.inf:
             return number
@@ -19,21 +19,21 @@ def positive(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Read a whole number above 0."""
+    """Return a whole number above 0."""
     if (number := _whole(text)) is None or number == 0:
         raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return number
 
 
 def port(text: str) -> int:
-    """Read the number of a port; 0 is any."""
+    """Return a port number; 0 stands for any free port."""
     if (number := _whole(text)) is None or number > 65535:
         raise ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")
     return number
 
 
 def host(text: str) -> str:
-    """Read a name or a number that leads to an address."""
+    """Return a host name or address that can be resolved."""
     try:
         socket.getaddrinfo(text, None)
     except OSError as error:
@@ -42,12 +42,10 @@ def host(text: str) -> str:
 
 
 def size(text: str) -> tuple[int, int]:
-    """Read a width and a height in pixels, such as 1024x768."""
+    """Return the width and height in pixels of a size such as 1024x768."""
     width, height = (_whole(part) or 0 for part in text.partition("x")[::2])
-    if not (0 < width <= _MOST_PIXELS and 0 < height <= _MOST_PIXELS):
-        raise ArgumentTypeError(
-            f"{text!r} is not a size such as 1024x768, of at most {_MOST_PIXELS} each way"
-        )
+    if not (0 < width <= _MAX_PIXELS and 0 < height <= _MAX_PIXELS):
+        raise ArgumentTypeError(f"{text!r} is not a size such as 1024x768, of at most {_MAX_PIXELS} each way")
     return width, height
 
 

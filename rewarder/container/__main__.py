@@ -1,9 +1,14 @@
-"""`python -m rewarder.container ENV_ID [option ...]`: the entrypoint of the images; `--access` prints how to get in.
+"""`python -m rewarder.container ENV_ID [option ...]`: the entrypoint of the images.
 
-What may be mounted or given:
-  /run/secrets/password              one line; else UNIVERSE_PASSWORD=stdin says that it is the first line of stdin
-  /run/secrets/tls.pem, tls.key      with them the remote is reached over TLS only
-  UNIVERSE_NETWORK=open              leave the network as the container has it
+The options are those of `universe-client serve`, except where the remote listens. `--access` prints how clients of the
+running container authenticate.
+
+The container's environment may contain:
+  /run/secrets/password              the password, in one line; without it the remote accepts every client
+  /run/secrets/tls.pem, tls.key      a certificate and its key; clients then have to use TLS
+  UNIVERSE_REQUEST=stdin             the first line of stdin is a `rewarder.serving.Request`: its password, and its
+                                     options take precedence over those of the command line
+  UNIVERSE_NETWORK=open              leave the container's network as it is
 """
 
 from __future__ import annotations
@@ -16,17 +21,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from rewarder.container.network import NetworkOpen, close_network
+from rewarder.container.network import PORTS, NetworkOpen, close_network
 from rewarder.container.spawner import CONTROL, Spawner
 from rewarder.container.users import JUDGE, PLAYER, acting_as, become, forgo_privileges
 from rewarder.stdin import STDIN, read_line
+from vnc.private_file import create_private
 
 SECRETS = Path("/run/secrets")
 PRIVATE = Path("/run/remote")
-"""The judge's own small file system: what the player fills or reads is another one."""
-_CANNOT = 2
-_SERVE = (sys.executable, "-m", "rewarder", "serve")
-_LISTEN = ("--host", "0.0.0.0", "--private-network", "--vnc-port", "5900", "--rewarder-port", "15900")
+"""A small file system of the judge alone, which the player cannot fill or read."""
+_CANNOT_START = 2
+_MAX_LINE = 32 * 1024  # as MAX_REQUEST of rewarder.serving, which imports more
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,22 +39,22 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if list(arguments) == ["--access"]:
             access = {"password": _read_secret("password"), "certificate": _read_tls().get("tls.pem")}
-            print(json.dumps(access))  # noqa: T201  # whoever may start programs in here may do anything
+            print(json.dumps(access))  # noqa: T201  # who can start programs in here can read the files anyway
             return 0
         if os.getuid() != 0:
-            _complain("not started as root: judge and player are one user, and the network is as it is")
-            _serve(arguments)
+            _complain("not started as root: judge and player are one user, and the network stays open")
+            _serve_as_one_user(arguments)
         if os.environ.get("UNIVERSE_NETWORK") != "open":
             close_network()
         forgo_privileges()
-        return _divide(arguments)
+        return _run_two_users(arguments)
     except (NetworkOpen, OSError, ValueError) as error:
         _complain(str(error))
-        return _CANNOT
+        return _CANNOT_START
 
 
-def _divide(arguments: Sequence[str]) -> int:
-    """Start the judge, and go on as the player."""
+def _run_two_users(arguments: Sequence[str]) -> int:
+    """Start the judge in a child process, and continue as the player."""
     ours, judges = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     reading, writing = os.pipe()
     pid = os.fork()
@@ -57,7 +62,7 @@ def _divide(arguments: Sequence[str]) -> int:
         ours.close()
         os.environ[CONTROL] = str(judges.fileno())
         os.set_inheritable(judges.fileno(), True)
-        _judge(arguments, reading, writing)
+        _become_judge(arguments, reading, writing)
     judges.close()
     os.close(reading)
     null = os.open(os.devnull, os.O_RDWR)
@@ -66,49 +71,92 @@ def _divide(arguments: Sequence[str]) -> int:
     return Spawner(ours, pid, writing).serve()
 
 
-def _judge(arguments: Sequence[str], reading: int, writing: int) -> NoReturn:
-    """Become the judge's process, which ends when the last `writing` is closed."""
+def _become_judge(arguments: Sequence[str], reading: int, writing: int) -> NoReturn:
+    """Execute the rewarder as the judge. It ends when the last copy of `writing`, its stdin, is closed."""
+    status: object = _CANNOT_START
     try:
-        os.setsid()  # no process group with the player
-        password, tls = _password(), _read_tls()
+        os.setsid()  # leaves the player's process group
+        line = _read_request()
+        password, tls = _read_secret("password"), _read_tls()
         become(JUDGE)
         os.environ |= {"HOME": str(PRIVATE), "TMPDIR": str(PRIVATE)}
-        os.umask(0o007)  # what is shared lies in directories of the player's group, the rest is in `PRIVATE`
-        more = _tls(tls, PRIVATE)
-        if password is not None:
-            os.write(writing, json.dumps({"password": password}).encode() + b"\n")
-            more.append("--password-stdin")
-        os.dup2(reading, STDIN)
-        os.close(writing)
-        os.execv(sys.executable, [*_SERVE, *arguments, *_LISTEN, "--exit-with-stdin", *more])
+        os.umask(0o007)  # directories of the player's group contain what is shared, `PRIVATE` everything else
+        _execute(_request(arguments, line, password, _write_tls(tls, PRIVATE)), reading, writing)
+    except SystemExit as exit:
+        status = exit.code  # of argparse
+        sys.stdout.flush()
     except (OSError, ValueError) as error:
         _complain(str(error))
     finally:
-        os._exit(_CANNOT)
+        os._exit(status if isinstance(status, int) else _CANNOT_START)
 
 
-def _serve(arguments: Sequence[str]) -> NoReturn:
-    """Serve as the one user that this is, and what it may read."""
-    more = _tls(_read_tls(), Path("/tmp"))
-    if (password := _read_secret("password")) is not None:
-        file = Path("/tmp/.password")
-        _write_private(file, password)
-        more += ["--password-file", str(file)]
-    os.execv(sys.executable, [*_SERVE, *arguments, *_LISTEN, *more])
+def _serve_as_one_user(arguments: Sequence[str]) -> NoReturn:
+    """Execute the rewarder as the user that this process is, with the secrets that this user can read."""
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)  # a stdin that ends would end the remote
+    tls = _write_tls(_read_tls(), Path("/tmp"))
+    _execute(_request(arguments, _read_request(), _read_secret("password"), tls), reading, writing)
 
 
-def _password() -> str | None:
-    """Return it; what came over stdin is also put where `--password` finds it."""
-    if os.environ.pop("UNIVERSE_PASSWORD", None) != "stdin":
-        return _read_secret("password")
-    password = read_line().decode().rstrip("\r\n")
-    with acting_as(JUDGE.id):
-        _write_private(SECRETS / "password", password)
-    return password
+def _execute(request: bytes, reading: int, writing: int) -> NoReturn:
+    os.write(writing, request + b"\n")
+    os.dup2(reading, STDIN)
+    os.execv(sys.executable, [sys.executable, "-m", "rewarder"])
+
+
+def _read_request() -> bytes | None:
+    """Return the first line of stdin, if the container was started with a request there."""
+    if os.environ.pop("UNIVERSE_REQUEST", None) != "stdin":
+        return None
+    return read_line(limit=_MAX_LINE)
+
+
+def _request(arguments: Sequence[str], line: bytes | None, password: str | None, tls: Path | None) -> bytes:
+    """Return the encoded request for `python -m rewarder`.
+
+    Args:
+        arguments: the command line of the container, with its image's options.
+        line: a request from the process that started the container; its options take precedence.
+        password: the password, if there is no `line`.
+        tls: the directory of `tls.pem` and `tls.key`; None without TLS.
+
+    Raises:
+        SystemExit: `arguments` has a usage error.
+        ValueError: `line` is not a request, or the result is longer than MAX_REQUEST.
+    """
+    # Imported in the process that executes the rewarder only, so that process 1 stays small.
+    import msgspec
+
+    from rewarder.cli.serve_options import request
+    from rewarder.serving import MAX_REQUEST, Request, Serving
+
+    asked = request("entrypoint", arguments)
+    if line is not None:
+        theirs = msgspec.json.decode(line, type=Request)
+        asked, password = (
+            msgspec.structs.replace(theirs, serving=theirs.serving.over(asked.serving)),
+            theirs.password,
+        )
+        if password is not None:
+            _write_private(SECRETS / "password", password)  # for --access
+    listen = Serving(
+        host="0.0.0.0",
+        private_network=True,
+        vnc_port=PORTS[0],
+        rewarder_port=PORTS[1],
+        tls_certificate=None if tls is None else str(tls / "tls.pem"),
+        tls_key=None if tls is None else str(tls / "tls.key"),
+    )
+    asked = msgspec.structs.replace(asked, serving=listen.over(asked.serving), password=password)
+    encoded = msgspec.json.encode(asked)
+    if len(encoded) > MAX_REQUEST:
+        raise ValueError(f"the options have {len(encoded)} bytes, {MAX_REQUEST} are allowed")
+    return encoded
 
 
 def _read_secret(name: str) -> str | None:
-    """Return what a mounted file has, without its last newline; None if there is none."""
+    """Return the text of a mounted file without its last newline; None if the file does not exist."""
     path = SECRETS / name
     if os.getuid() != 0:
         return path.read_text().rstrip("\r\n") if path.exists() else None
@@ -117,33 +165,33 @@ def _read_secret(name: str) -> str | None:
             return None
         found = os.open(path, os.O_PATH)
     try:
-        with acting_as(os.fstat(found).st_uid):  # who owns the file may not pass through the directory
+        with acting_as(os.fstat(found).st_uid):  # the file's owner may be unable to search the directory
             return Path(f"/proc/self/fd/{found}").read_text().rstrip("\r\n")
     finally:
         os.close(found)
 
 
 def _read_tls() -> dict[str, str]:
-    """Return the certificate and its key by file name; nothing without a key."""
+    """Return the texts of the certificate and its key by file name; an empty dict without a key."""
     found = {name: _read_secret(name) for name in ("tls.key", "tls.pem")}
     return {name: text for name, text in found.items() if text is not None} if found["tls.key"] else {}
 
 
-def _tls(texts: Mapping[str, str], directory: Path) -> list[str]:
+def _write_tls(texts: Mapping[str, str], directory: Path) -> Path | None:
+    """Write the certificate and its key into a directory that the rewarder can read; return it, or None without TLS."""
     for name, text in texts.items():
         _write_private(directory / name, text + "\n")
-    if not texts:
-        return []
-    return ["--tls-certificate", str(directory / "tls.pem"), "--tls-key", str(directory / "tls.key")]
+    return directory if texts else None
 
 
 def _write_private(path: Path, text: str) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o400), "w") as file:
-        file.write(text)
+    path.unlink(missing_ok=True)  # of the container's previous start
+    with create_private(path) as file:
+        file.write(text.encode())
 
 
-def _complain(what: str) -> None:
-    print(f"rewarder.container: {what}", file=sys.stderr)  # noqa: T201
+def _complain(text: str) -> None:
+    print(f"rewarder.container: {text}", file=sys.stderr)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ from rewarder.display.guard import Guard
 from rewarder.display.task_user import task_user
 from rewarder.display.x11 import COOKIE, XClient
 from rewarder.server.exposure import check_reach
+from vnc.private_file import create_private
 from vnc.tls import Identity
-from vnc.vncauth import PASSWORD_BYTES, Passwords, obfuscated
+from vnc.vncauth import Passwords, obfuscated, vnc_password
 
 START_TIMEOUT = 15.0
 STOP_TIMEOUT = 1.0
@@ -102,7 +103,7 @@ class XDisplay:
         self._identity = identity
         self.width, self.height = width, height
         self._host, self._vnc_port = host, vnc_port
-        self._passwords = Passwords(_cut(password), _cut(view_only_password))
+        self._passwords = Passwords(vnc_password(password), vnc_password(view_only_password))
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -172,7 +173,8 @@ class XDisplay:
 
     def _start(self, stack: ExitStack) -> None:
         self.cookie = secrets.token_bytes(16)
-        _write_private(self._authority, _authority_entry(self.cookie))
+        with create_private(self._authority) as file:
+            file.write(_authority_entry(self.cookie))
         task_user().publish(self._authority)
         deadline = time.monotonic() + START_TIMEOUT
         with _reserved(self._host, self._vnc_port) as self.port:
@@ -230,7 +232,8 @@ class XDisplay:
         options = []
         if known:
             path = self._directory / "passwords"
-            _write_private(path, b"".join(map(obfuscated, known)))
+            with create_private(path) as file:
+                file.writelines(map(obfuscated, known))
             options.append(f"-PasswordFile={path}")
         if self._identity is None:
             return [f"-SecurityTypes={'VncAuth' if known else 'None'}", *options]
@@ -261,20 +264,10 @@ class XDisplay:
         return DisplayError(f"{what}; its last words:{words or ' none'}")
 
 
-def _cut(password: str | None) -> str | None:
-    """What VncAuth would use of a password anyway, cut here so that nothing warns of it."""
-    return None if password is None else password.encode()[:PASSWORD_BYTES].decode("utf-8", "ignore")
-
-
 def _authority_entry(cookie: bytes) -> bytes:
     """One entry of an Xauthority file, for any display: 2 family, then length + bytes of four fields."""
     fields = (b"", b"", COOKIE, cookie)  # address, display number, name, data
     return struct.pack(">H", _FAMILY_WILD) + b"".join(struct.pack(">H", len(data)) + data for data in fields)
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
 
 
 def _dying_with_parent() -> list[str]:

@@ -1,15 +1,14 @@
-"""The remotes we ship, by env id; each is imported only when it is asked for."""
+"""The environments that this package can serve, by env id. Each is imported only when it is played."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from rewarder.sdk.environment import Runtime
-from vnc.tls import Identity
+from rewarder.serving import Serving
 
 if TYPE_CHECKING:
     from rewarder.display.xdisplay import XDisplay
@@ -17,127 +16,117 @@ if TYPE_CHECKING:
 _BROWSER, _DESKTOP, _PROCESS = "browser.", "desktop.", "process."
 
 
-@dataclass(frozen=True, slots=True)
-class RuntimeOptions:
-    """What can be chosen about a runtime besides its env id."""
-
-    fps: float | None = None
-    """Ticks per second; None takes the environment's own."""
-    env_observation: bool = False
-    """Whether an environment's own observation is sent beside the pixels."""
-    program: Sequence[str] | None = None
-    """The command line of a `process.` environment; None runs the program that its env id names."""
-    screen_size: tuple[int, int] = (1024, 768)
-    """Width and height of the display of an environment on an X display."""
-    runtime: str | None = None
-    """`module:class` of a runtime that is none of ours; it is made without arguments."""
-
-
-class Access(TypedDict, total=False):
-    """Who may connect to the VNC server of an X display: see `rewarder.display.xdisplay.XDisplay`."""
-
-    host: str
-    vnc_port: int
-    password: str | None
-    view_only_password: str | None
-    identity: Identity | None
-    private_network: bool
-
-
 @contextmanager
 def opened(
-    env_id: str, options: RuntimeOptions | None = None, **access: Unpack[Access]
+    env_id: str,
+    serving: Serving | None = None,
+    password: str | None = None,
+    view_only_password: str | None = None,
 ) -> Iterator[tuple[Runtime, int | None]]:
-    """Yield the runtime that plays `env_id` and, if it plays on an X display, the port of that display's VNC server.
+    """Yield the runtime that plays `env_id`, and the port of its X display's VNC server if it has one.
+
+    Args:
+        env_id: the environment to play.
+        serving: the options; None uses the defaults.
+        password: the password of the X display's VNC server; None accepts every client.
+        view_only_password: the password with which a VNC client of the display can watch but not act.
 
     Raises:
-        ValueError: no runtime of ours does, or the one named in `options`; its program is not installed; or strangers
-            could reach the display.
-        ImportError: the one named in `options` is not there.
+        ValueError: no runtime plays `env_id`, `serving.runtime` names no such runtime, a program is not installed, or
+            strangers could reach the display.
+        ImportError: the module in `serving.runtime` cannot be imported.
         OSError: the display does not start.
     """
-    options = options or RuntimeOptions()
-    if options.runtime is not None:
-        yield _imported(options.runtime, env_id), None
+    serving = serving or Serving()
+    if serving.runtime is not None:
+        yield _imported(serving.runtime, env_id), None
         return
     on_display = _ON_DISPLAY.get(env_id.partition(".")[0] + ".")
     if on_display is None:
-        yield create(env_id, options), None
+        yield create(env_id, serving), None
         return
     from rewarder.display.xdisplay import XDisplay
 
-    display = XDisplay(*options.screen_size, **access)
-    with on_display(env_id, display, options) as runtime:
+    display = XDisplay(
+        *serving.screen_size,
+        host=serving.host,
+        vnc_port=serving.vnc_port,
+        password=password,
+        view_only_password=view_only_password,
+        identity=serving.identity,
+        private_network=serving.private_network,
+    )
+    with on_display(env_id, display, serving) as runtime:
         yield runtime, display.port
 
 
-def create(env_id: str, options: RuntimeOptions | None = None) -> Runtime:
-    """Return the runtime that plays `env_id`, one that needs no display.
+def create(env_id: str, serving: Serving | None = None) -> Runtime:
+    """Return the runtime that plays `env_id` without an X display.
 
     Raises:
-        ValueError: no runtime of ours does.
+        ValueError: there is none.
     """
     for name, factory in _RUNTIMES.items():
         if env_id == name or (name.endswith(".") and env_id.startswith(name) and env_id != name):
-            return factory(env_id, options or RuntimeOptions())
-    raise ValueError(f"unknown env_id {env_id!r}, there are {', '.join(env_ids())}")
+            return factory(env_id, serving or Serving())
+    raise ValueError(f"unknown env_id {env_id!r}, known are {', '.join(env_ids())}")
 
 
 def _imported(name: str, env_id: str) -> Runtime:
     module, _, attribute = name.partition(":")
     factory = getattr(importlib.import_module(module), attribute, None) if attribute else None
     if factory is None:
-        raise ValueError(f"{name!r} names no class: module:class is wanted")
+        raise ValueError(f"runtime {name!r} is not the name of a class, such as my_module:MyRuntime")
     runtime = factory()
     if not isinstance(runtime, Runtime):
-        raise ValueError(f"{name} makes a {type(runtime).__name__}, not a Runtime")
+        raise ValueError(f"runtime {name} is a {type(runtime).__name__}, not a rewarder.sdk.runtime.Runtime")
     if env_id not in runtime.env_ids:
-        raise ValueError(f"{name} plays {', '.join(runtime.env_ids) or 'nothing'}, not {env_id!r}")
+        raise ValueError(f"runtime {name} plays {', '.join(runtime.env_ids) or 'nothing'}, not {env_id!r}")
     return runtime
 
 
 def env_ids() -> list[str]:
-    """Return what can be played."""
+    """Return the env ids that can be played; a name in angle brackets stands for many."""
     names = [f"{name}<gymnasium id>" if name.endswith(".") else name for name in _RUNTIMES]
     return [*names, f"{_BROWSER}<page>", f"{_DESKTOP}<task>", f"{_PROCESS}<program>"]
 
 
-def _neon_drive(env_id: str, options: RuntimeOptions) -> Runtime:
+def _neon_drive(env_id: str, serving: Serving) -> Runtime:
     from rewarder.runtimes.neon.drive import NeonDrive
 
-    return NeonDrive(options.fps or 60)
+    return NeonDrive(serving.fps or 60)
 
 
-def _gym_core(env_id: str, options: RuntimeOptions) -> Runtime:
+def _gym_core(env_id: str, serving: Serving) -> Runtime:
     from rewarder.runtimes.gym.core import GymCore
 
-    return GymCore(env_id, fps=options.fps, send_env_observation=options.env_observation)
+    return GymCore(env_id, fps=serving.fps, send_env_observation=serving.env_observation)
 
 
-def _program(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
+def _program(env_id: str, display: XDisplay, serving: Serving) -> AbstractContextManager[Runtime]:
     from rewarder.runtimes.program import on_display
 
-    return on_display(env_id, options.program or [env_id.removeprefix(_PROCESS)], display, options.fps)
+    return on_display(env_id, serving.program or [env_id.removeprefix(_PROCESS)], display, serving.fps)
 
 
-def _browser(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
+def _browser(env_id: str, display: XDisplay, serving: Serving) -> AbstractContextManager[Runtime]:
     from rewarder.runtimes.browser.browser import on_display
 
-    return on_display(env_id, display, options.fps)
+    return on_display(env_id, display, serving.fps)
 
 
-def _desktop(env_id: str, display: XDisplay, options: RuntimeOptions) -> AbstractContextManager[Runtime]:
+def _desktop(env_id: str, display: XDisplay, serving: Serving) -> AbstractContextManager[Runtime]:
     from rewarder.runtimes.desktop.desktop import on_display
 
-    return on_display(env_id, display, options.fps)
+    return on_display(env_id, display, serving.fps)
 
 
-_ON_DISPLAY: dict[str, Callable[[str, XDisplay, RuntimeOptions], AbstractContextManager[Runtime]]] = {
+_ON_DISPLAY: dict[str, Callable[[str, XDisplay, Serving], AbstractContextManager[Runtime]]] = {
     _BROWSER: _browser,
     _DESKTOP: _desktop,
     _PROCESS: _program,
 }
-_RUNTIMES: dict[str, Callable[[str, RuntimeOptions], Runtime]] = {
+_RUNTIMES: dict[str, Callable[[str, Serving], Runtime]] = {
     "builtin.NeonDrive-v0": _neon_drive,
     "gym-core.": _gym_core,
 }

@@ -26,13 +26,12 @@ from vnc.events import Event
 from vnc.server.server import VNCServer
 from vnc.session import Frame
 from vnc.tls import TLS, Identity
+from vnc.vncauth import vnc_password
 
 __all__ = ["Event", "Frame", "Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
 
 CLOSE_TIMEOUT = 0.7
 """Seconds for saying goodbye to clients and environment together: a remote ends within a second of its parent."""
-VNC_PASSWORD_LENGTH = 8
-"""VncAuth uses no more; clients of a remote with one password for both ports send its beginning."""
 GOING_AWAY, CRASHED, IDLE = 1001, 1011, 4408
 
 log = logging.getLogger(__name__)
@@ -243,8 +242,8 @@ def _vnc_server(
         runtime.width,
         runtime.height,
         name=name,
-        password=_vnc_password(password),
-        view_only_password=_vnc_password(view_only_password),
+        password=vnc_password(password),
+        view_only_password=vnc_password(view_only_password),
         on_events=inbox.events,
     )
 
@@ -255,12 +254,7 @@ def _screen(
     """What the viewer's bridge connects to: where everybody is let in, so are we by loopback."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
     tls = None if identity is None else TLS(fingerprint=identity.fingerprint)
-    return Screen(host, port, _vnc_password(password), _vnc_password(view_only_password), tls)
-
-
-def _vnc_password(password: str | None) -> str | None:
-    """What VncAuth would use of a password anyway, cut here so that nothing warns of it."""
-    return None if password is None else password.encode()[:VNC_PASSWORD_LENGTH].decode("utf-8", "ignore")
+    return Screen(host, port, vnc_password(password), vnc_password(view_only_password), tls)
 
 
 def _log_ports(ports: Ports) -> None:

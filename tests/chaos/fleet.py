@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rewarder.serving import Serving
 from tests.chaos.ledger import ENV_ID, HEIGHT, WIDTH, Life
 from tests.support.proxy import Proxy
 from universe_client.core.loop import LoopThread
@@ -90,7 +91,7 @@ class Fleet:
 
 
 def _embedded() -> EmbeddedProvider:
-    return EmbeddedProvider(1, ENV_ID, arguments=["--runtime", "tests.chaos.remote:Numbers"])
+    return EmbeddedProvider(1, ENV_ID, serving=Serving(runtime="tests.chaos.remote:Numbers"))
 
 
 def _on_display(ledger: Path) -> ProcessProvider:

@@ -1,4 +1,4 @@
-"""A remote of numbered rewards: `python -m rewarder serve chaos.Numbers-v0 --runtime tests.chaos.remote:Numbers`."""
+"""A remote with numbered rewards: `universe-client serve chaos.Numbers-v0 --runtime tests.chaos.remote:Numbers`."""
 
 from __future__ import annotations
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from rewarder.serving import Serving
 from tests.support import viewers
 from tests.support.agent import one_step, until_running, wait_until
 from tests.support.containers import PLAYER, command, shell
 from tests.support.headless import page
 from tests.support.tasks import instruction
 from tests.support.viewer_page import CONNECTED, looks_like, next_picture, type_folder
-from universe_client.cli.view import viewer_url
+from universe_client.cli.pages import viewer_url
 from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker
@@ -35,7 +36,7 @@ def browser(tmp_path):
 @pytest.fixture
 def slalom(running_env):
     """An agent on skis, on a screen that fits into those of the tests."""
-    provider = DockerProvider(1, SLALOM, arguments=["--xvnc", "{}x{}".format(*SIZE)])
+    provider = DockerProvider(1, SLALOM, serving=Serving(screen_size=SIZE))
     return running_env(env_id=SLALOM, provider=provider)
 
 

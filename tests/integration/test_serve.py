@@ -21,7 +21,7 @@ from tests.support.processes import Obituary, descendants
 from tests.support.serve_command import serve_command
 from universe_client import GymVectorEnv, VectorEnv
 
-OPTIONS = ("--call", "gravity", "--observation", "--fps", "30")
+OPTIONS = ("--allow-call", "gravity", "--env-observation", "--fps", "30")
 SHAPE = (400, 600, 3)  # of CartPole's own rendering
 CART = (0, 0, 0)
 POLE = (202, 152, 101)

@@ -1,4 +1,4 @@
-"""`python -m rewarder serve` as a process: how it starts, tells where it is, and ends."""
+"""`python -m rewarder` as a process: how it starts, prints its ports, and ends."""
 
 import json
 import os
@@ -20,7 +20,7 @@ NEON = "builtin.NeonDrive-v0"
 PARENT = """
 import subprocess, sys
 pipe = subprocess.PIPE if sys.argv[1] == "own" else None
-child = subprocess.Popen([sys.executable, "-m", "rewarder", "serve", *sys.argv[2:]], stdin=pipe, stdout=subprocess.PIPE)
+child = subprocess.Popen([sys.executable, "-m", "rewarder", sys.argv[2]], stdin=pipe, stdout=subprocess.PIPE)
 print(child.pid, flush=True)
 print(child.stdout.readline().decode(), end="", flush=True)
 child.wait()
@@ -32,8 +32,21 @@ class Ports:
         self.vnc_port, self.rewarder_port = ready["vnc_port"], ready["rewarder_port"]
 
 
+def request(env_id=NEON, **serving):
+    return json.dumps({"env_id": env_id, "serving": serving})
+
+
 def command(*arguments):
-    return [sys.executable, "-m", "rewarder", "serve", *map(str, arguments)]
+    return [sys.executable, "-m", "rewarder", *arguments]
+
+
+def refused(*arguments, line=b""):
+    """Run the command, which must refuse its request in one line; return that line."""
+    result = subprocess.run(command(*arguments), cwd=ROOT, input=line, capture_output=True)
+    assert result.returncode == 2
+    assert result.stdout == b"", "nothing listened"
+    (complaint,) = result.stderr.decode().splitlines()
+    return complaint
 
 
 @pytest.fixture
@@ -66,85 +79,67 @@ def ready(process):
     return json.loads(process.stdout.readline())
 
 
-async def test_the_password_comes_from_stdin_and_the_ready_line_says_where(start):
-    process = start(NEON, "--password-stdin", line=b'{"password": "from stdin"}')
+async def test_the_request_comes_from_stdin_and_the_ready_line_has_the_ports(start):
+    process = start(line=json.dumps({"env_id": NEON, "password": "from stdin"}).encode())
     said = ready(process)
-    assert set(said) == {"vnc_port", "rewarder_port", "version", "password_file", "viewer_token"}
+    assert set(said) == {"vnc_port", "rewarder_port", "version", "viewer_token", "password_file"}
     async with wire(Ports(said), password="from stdin") as client:
         assert (await client.receive())["body"]["env_id"] == NEON
 
 
-def test_without_an_option_the_password_is_random_and_in_a_private_file(start):
-    process = start(NEON)
-    said = ready(process)
-    path = Path(said["password_file"])
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
-    password = path.read_text().strip()
-    assert len(password) >= 20
-    process.terminate()
-    _, log = process.communicate(timeout=60)
-    assert not path.exists()
-    assert password.encode() not in log
-
-
-@pytest.fixture
-def password_file(tmp_path):
-    path = tmp_path / "password"
-    path.write_text("from a file\n")
-    path.chmod(0o600)
-    return path
-
-
-async def test_a_password_file_is_read(start, password_file):
-    async with wire(
-        Ports(ready(start(NEON, "--password-file", password_file))), password="from a file"
-    ) as client:
-        await client.receive()
+def test_a_password_is_refused_on_the_command_line():
+    for name in ("password", "view_only_password"):
+        complaint = refused(json.dumps({"env_id": NEON, name: "sesame"}))
+        assert "a password on the command line is visible" in complaint and "sesame" not in complaint
 
 
 @pytest.mark.parametrize(
-    ("mode", "text", "message"), [(0o644, "sesame\n", "mode 0644"), (0o600, "\n", "no password")]
-)
-def test_a_password_file_that_is_none_is_refused(tmp_path, mode, text, message):
-    path = tmp_path / "password"
-    path.write_text(text)
-    path.chmod(mode)
-    result = subprocess.run(command(NEON, "--password-file", path), cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 2
-    assert message in result.stderr and "sesame" not in result.stderr
-
-
-@pytest.mark.parametrize(
-    "line", [b"", b"{}\n", b'{"password": ""}\n', b"[]\n", b'{"password": 1}\n', b"x" * 9000]
-)
-def test_what_is_no_password_line_is_refused_without_a_traceback(line):
-    result = subprocess.run(command(NEON, "--password-stdin"), cwd=ROOT, input=line, capture_output=True)
-    assert result.returncode == 2
-    assert b"Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    "line",
     [
-        ([NEON, "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
-        (["process.xlogo", "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
-        ([NEON, "--host", "0.0.0.0", "--no-password", "--private-network"], "that takes a password"),
-        ([NEON, "--tls-key", "server.key"], "make sense together only"),
-        ([NEON, "--tls-certificate", "/nowhere/a.pem", "--tls-key", "/a.key"], "certificate /nowhere/a.pem"),
+        b"",
+        b"{}\n",
+        b"[]\n",
+        b'{"env_id": "builtin.NeonDrive-v0", "password": 1}\n',
+        b'{"env_id": "builtin.NeonDrive-v0", "passwort": "x"}\n',
+        b'{"env_id": "builtin.NeonDrive-v0", "serving": {"vnc_port": 70000}}\n',
+        b'{"env_id": "builtin.NeonDrive-v0", "serving": {"fps": 0}}\n',
+        b'{"env_id": "builtin.NeonDrive-v0", "serving": {"xvnc": "80x60"}}\n',
+        b"x" * 90000,
     ],
 )
-def test_what_strangers_could_reach_or_hear_is_refused(arguments, complaint):
-    result = subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 2
-    assert complaint in result.stderr and "Traceback" not in result.stderr
-    assert result.stdout == "", "nothing listened"
+def test_a_line_that_is_no_request_is_refused(line):
+    refused(line=line)
+
+
+def test_arguments_of_people_are_answered_with_the_command_for_people():
+    result = subprocess.run(command("serve", NEON), cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 2 and "universe-client serve" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("env_id", "serving", "complaint"),
+    [
+        (NEON, {"host": "0.0.0.0", "private_network": True}, "that takes a password"),
+        ("process.xlogo", {"host": "0.0.0.0", "private_network": True}, "that takes a password"),
+        (NEON, {"tls_key": "server.key"}, "give both or none"),
+        (NEON, {"tls_certificate": "/nowhere/a.pem", "tls_key": "/a.key"}, "certificate /nowhere/a.pem"),
+    ],
+)
+def test_what_strangers_could_reach_or_hear_is_refused(env_id, serving, complaint):
+    assert complaint in refused(request(env_id, **serving))
+
+
+@pytest.mark.parametrize("env_id", [NEON, "process.xlogo"])
+def test_other_machines_need_tls(env_id):
+    line = json.dumps({"env_id": env_id, "password": "x", "serving": {"host": "0.0.0.0"}}).encode() + b"\n"
+    assert "takes --tls-certificate and --tls-key" in refused(line=line)
 
 
 @pytest.mark.parametrize("secure", [True, False])
 def test_elsewhere_it_listens_with_tls_or_where_nobody_listens_in(start, identity, secure):
-    files = ("--tls-certificate", identity.certificate, "--tls-key", identity.key)
-    process = start(NEON, "--host", "0.0.0.0", *(files if secure else ["--private-network"]))
+    files = {"tls_certificate": str(identity.certificate), "tls_key": str(identity.key)}
+    serving = {"host": "0.0.0.0", **(files if secure else {"private_network": True})}
+    process = start(line=json.dumps({"env_id": NEON, "password": "x", "serving": serving}).encode())
     said = ready(process)
     tables = Path("/proc/net/tcp").read_text()
     for port in (said["vnc_port"], said["rewarder_port"]):
@@ -161,7 +156,7 @@ def test_elsewhere_it_listens_with_tls_or_where_nobody_listens_in(start, identit
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_are_a_clean_end(start, number):
-    process = start(NEON, "--no-password")
+    process = start(request())
     ready(process)
     process.send_signal(number)
     assert process.wait(timeout=60) == 0
@@ -169,7 +164,7 @@ def test_signals_are_a_clean_end(start, number):
 
 
 def test_the_end_of_stdin_is_the_end(start):
-    process = start(NEON, "--no-password", "--exit-with-stdin")
+    process = start(request())
     ready(process)
     process.stdin.close()
     assert process.wait(timeout=60) == 0
@@ -180,7 +175,7 @@ def test_the_end_of_stdin_is_the_end(start):
 )  # the inherited one stays open: the kernel has to tell
 def test_it_dies_with_its_parent_even_after_kill_9(stdin):
     parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, stdin, NEON, "--no-password", "--exit-with-stdin"],
+        [sys.executable, "-c", PARENT, stdin, request()],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -196,22 +191,21 @@ def test_it_dies_with_its_parent_even_after_kill_9(stdin):
 
 
 def test_idle_is_a_clean_end(start):
-    process = start(NEON, "--no-password", "--idle-timeout", 0.2)
+    process = start(request(idle_timeout=0.2))
     ready(process)
     assert process.wait(timeout=60) == 0
 
 
 def test_an_unknown_env_id_is_status_2_and_says_what_there_is():
-    result = subprocess.run(command("nope"), cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 2
-    assert "'nope'" in result.stderr and all(env_id in result.stderr for env_id in env_ids())
+    complaint = refused(request("nope"))
+    assert "'nope'" in complaint and all(env_id in complaint for env_id in env_ids())
 
 
 CATCH = "examples.minimal_remote:Catch"
 
 
 async def test_a_runtime_of_somebody_elses_is_named_by_module_and_class(start):
-    ports = Ports(ready(start("example.Catch-v0", "--runtime", CATCH, "--no-password")))
+    ports = Ports(ready(start(request("example.Catch-v0", runtime=CATCH))))
     async with wire(ports) as client:
         running = await client.until("v0.env.describe", env_state="running")
     assert running["body"]["env_id"] == "example.Catch-v0"
@@ -221,16 +215,14 @@ async def test_a_runtime_of_somebody_elses_is_named_by_module_and_class(start):
     ("runtime", "message"),
     [
         (CATCH, "plays example.Catch-v0, not 'nope'"),
-        ("examples.minimal_remote", "module:class is wanted"),
-        ("examples.minimal_remote:Nobody", "module:class is wanted"),
+        ("examples.minimal_remote", "is not the name of a class, such as my_module:MyRuntime"),
+        ("examples.minimal_remote:Nobody", "is not the name of a class, such as my_module:MyRuntime"),
         ("nowhere:Catch", "No module named 'nowhere'"),
-        ("collections:Counter", "makes a Counter, not a Runtime"),
+        ("collections:Counter", "collections:Counter is a Counter, not a rewarder.sdk.runtime.Runtime"),
     ],
 )
 def test_a_runtime_that_is_none_is_status_2_and_says_why(runtime, message):
-    result = subprocess.run(command("nope", "--runtime", runtime), cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 2
-    assert message in result.stderr and "Traceback" not in result.stderr
+    assert message in refused(request("nope", runtime=runtime))
 
 
 def test_a_crash_is_status_1_with_a_traceback(start, tmp_path):
@@ -241,14 +233,14 @@ def test_a_crash_is_status_1_with_a_traceback(start, tmp_path):
         "from rewarder.__main__ import main\n"
         "def tick(self, events): raise LookupError('no road')\n"
         "game.NeonDrive.tick = tick\n"
-        f"sys.exit(main(['serve', '{NEON}', '--no-password']))\n"
+        f"sys.exit(main(['{request()}']))\n"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    result = subprocess.run(
-        [sys.executable, script], env=environment, cwd=tmp_path, capture_output=True, text=True
-    )
-    assert result.returncode == 1
-    assert "LookupError: no road" in result.stderr
+    with subprocess.Popen(
+        [sys.executable, script], env=environment, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert b"LookupError: no road" in process.stderr.read()
+    assert process.returncode == 1
 
 
 def test_the_game_imports_no_gymnasium():
@@ -257,10 +249,3 @@ def test_the_game_imports_no_gymnasium():
         "assert 'gymnasium' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
-
-
-@pytest.mark.parametrize("arguments", [["--fps", "0"], ["--fps", "nan"], ["--rewarder-port", "70000"]])
-def test_numbers_out_of_bounds_are_usage_errors(arguments):
-    result = subprocess.run(command(NEON, *arguments), cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 2
-    assert arguments[0] in result.stderr

@@ -4,11 +4,12 @@ import pytest
 
 import universe_client
 from universe_client import Config, ConfigError, GymEnv, GymVectorEnv, PointerEvent, VectorEnv, spaces
-from universe_client.providers import ProcessProvider
+from universe_client.providers import DockerProvider, EmbeddedProvider, ProcessProvider
 from universe_client.renamed import ARGUMENTS, ATTRIBUTES
 from wrappers import Throttle, Vision
 
-CLASSES = (Config, GymEnv, GymVectorEnv, PointerEvent, ProcessProvider, Throttle, VectorEnv)
+PROVIDERS = (DockerProvider, EmbeddedProvider, ProcessProvider)
+CLASSES = (Config, GymEnv, GymVectorEnv, PointerEvent, *PROVIDERS, Throttle, VectorEnv)
 PAGE = "docs/coming-from-universe.md"
 
 

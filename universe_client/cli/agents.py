@@ -1,4 +1,4 @@
-"""Agents for the command line: what `--agent` names."""
+"""The agents that `--agent` can name."""
 
 from __future__ import annotations
 
@@ -28,41 +28,41 @@ _OURS = [
     str(Path(__file__).parents[2] / name) + os.sep
     for name in ("universe_client", "rewarder", "vnc", "wrappers")
 ]
-_NOT_THE_USERS = ("<", *_OURS, *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
+_NOT_OF_USERS = ("<", *_OURS, *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
 
 ActionN = Sequence[Sequence[Any]]
 Agent = Callable[[list[Any], list[float | None], list[bool | None], dict[str, Any]], ActionN]
-"""Called with what a step returned, the first time with that of `after_reset`; returns the next `action_n`.
+"""A callable from the results of a step, at first those of `after_reset`, to the next `action_n`.
 
-These are the types that agents are given, so that one which asks for less, such as a `Sequence`, is an agent too.
+The parameters have concrete types, so that an agent whose parameters are more general (`Sequence`) matches too.
 """
 
 SIGNATURE = "agent(observation_n, reward_n, done_n, info) -> action_n"
 AGENT_HELP = f"""\
-an agent of your own, --agent module:callable:
+your own agent, --agent module:callable:
   {SIGNATURE}
   observation_n  per remote {{"vision": uint8 (height, width, 3), "text": [...], "instruction": ...}},
                  None while it does not run
-  reward_n       per remote the rewards since the last call; None from a remote without a rewarder
+  reward_n       per remote sum of rewards since the last call; None without a rewarder
   done_n         per remote whether its episode has ended
-  info           info["n"][i] has times, counters and errors of remote i
+  info           info["n"][i] contains times, counters and errors of remote i
   action_n       per remote a list of events: ("KeyEvent", "Left", True), ("PointerEvent", x, y, button_mask)
-  The module may be in the working directory. A class is called without arguments for its agent.
+  Modules in the working directory are found too. A class is instantiated without arguments.
 """
 
 DEFAULT_KEYS = ("Left", "Right", "Up", "Down", "space")
 _ARGUMENTS = 4
-_CHANGE = 0.1  # of a random agent's steps
+_CHANGE = 0.1  # probability per step that a random agent presses another key
 
 
 def after_reset(observation_n: ObservationN) -> StepResult:
-    """Return what `reset` returned as if by a step: no rewards, no ends of episodes, blank infos."""
+    """Return the observations of a reset as a step's results: without rewards, ends of episodes or infos."""
     n = len(observation_n)
     return observation_n, [0.0] * n, [False] * n, {"n": [blank() for _ in range(n)]}
 
 
 class NoopAgent:
-    """Does nothing; the world goes on all the same."""
+    """Sends no events."""
 
     def __call__(
         self,
@@ -71,12 +71,12 @@ class NoopAgent:
         done_n: Sequence[bool | None],
         info: Mapping[str, Any],
     ) -> ActionN:
-        """Return no event for every remote."""
+        """Return an empty list of events for each remote."""
         return [[] for _ in observation_n]
 
 
 class RandomAgent:
-    """Holds one random key after the other on each remote."""
+    """Holds a random key on each remote, and now and then replaces it by another."""
 
     def __init__(self, keys: Sequence[str] = DEFAULT_KEYS, seed: int | None = None) -> None:
         try:
@@ -93,12 +93,12 @@ class RandomAgent:
         done_n: Sequence[bool | None],
         info: Mapping[str, Any],
     ) -> ActionN:
-        """Return, now and then, the release of the held key and the press of another."""
+        """Return the events for each remote."""
         return [self._act(index, observation is not None) for index, observation in enumerate(observation_n)]
 
     def _act(self, index: int, running: bool) -> list[Event]:
         if not running:
-            self._held.pop(index, None)  # released for us at the end of the episode
+            self._held.pop(index, None)  # the environment releases keys at the end of an episode
             return []
         if self._random.random() > _CHANGE:
             return []
@@ -109,13 +109,13 @@ class RandomAgent:
 
 
 class NamedAgent:
-    """An agent from somebody's module: what goes wrong in it is a ConfigError of one line that says where."""
+    """An agent from a user's module. Its exceptions become a ConfigError of one line with file and line number."""
 
     def __init__(self, name: str, agent: Agent) -> None:
-        """Take `agent`, which the user called `name`.
+        """Wrap `agent`, which the user named `name`.
 
         Raises:
-            ConfigError: it cannot be called like an agent.
+            ConfigError: it does not accept an agent's four arguments.
         """
         self._name, self._agent = name, agent
         try:
@@ -125,7 +125,7 @@ class NamedAgent:
                 f"agent {name} cannot be called with {_ARGUMENTS} arguments ({error}); its signature is {SIGNATURE}"
             ) from None
         except ValueError:
-            return  # written in C: its signature is not known
+            return  # a C function without a signature
 
     def __call__(
         self,
@@ -134,10 +134,10 @@ class NamedAgent:
         done_n: list[bool | None],
         info: dict[str, Any],
     ) -> ActionN:
-        """Return what the agent returns, if it can be an action.
+        """Return the agent's actions.
 
         Raises:
-            ConfigError: the agent raised, or returned something else.
+            ConfigError: the agent raised an exception, or did not return one list of events per remote.
         """
         try:
             action_n = self._agent(observation_n, reward_n, done_n, info)
@@ -158,12 +158,15 @@ class NamedAgent:
 
 
 def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
-    """Return the agent called `name`: `random`, `noop` or `module:callable`.
+    """Return the agent that `name` stands for: `random`, `noop` or `module:callable`.
 
-    A class is called for its agent; modules in the working directory are found too.
+    Args:
+        name: a class in the module is instantiated without arguments; modules in the working directory are found too.
+        keys: the names of the keys that the random agent presses.
+        seed: the seed of the random agent.
 
     Raises:
-        ConfigError: there is no such module or callable in it, or it is no agent.
+        ConfigError: the module or the callable does not exist, or it is not an agent.
     """
     if name == "random":
         return RandomAgent(keys, seed)
@@ -171,7 +174,7 @@ def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
         return NoopAgent()
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
-        raise ConfigError(f"agent {name!r} is neither random, noop nor module:callable")
+        raise ConfigError(f"agent {name!r} is not random, noop or module:callable")
     loaded = _load(module_name, attribute)
     if isinstance(loaded, type):
         try:
@@ -184,7 +187,7 @@ def find_agent(name: str, keys: Sequence[str], seed: int | None) -> Agent:
 
 
 def import_from_here() -> None:
-    """Have modules in the working directory found, as under `python -m`."""
+    """Add the working directory to the module search path, as `python -m` does."""
     if "" not in sys.path:
         sys.path.insert(0, "")
 
@@ -202,7 +205,7 @@ def _load(module_name: str, attribute: str) -> Any:
 
 
 def _failure(what: str, error: Exception, hint: str = "") -> ConfigError:
-    """One line for an exception in somebody's code; the traceback goes to the log, for --log-level debug."""
+    """Return an exception of a user's code as one line; --log-level debug shows its traceback."""
     logger.debug("%s", what, exc_info=error)
     words = " ".join(f"{type(error).__name__}: {error}".split())
     line = _line(error)
@@ -210,11 +213,11 @@ def _failure(what: str, error: Exception, hint: str = "") -> ConfigError:
 
 
 def _line(error: Exception) -> str | None:
-    """`file:line` of the innermost line of the user's own code, neither ours nor that of an installed package."""
+    """Return `file:line` of the innermost frame that is in neither this project nor an installed package."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f"{_shortest(error.filename)}:{error.lineno}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith(_NOT_THE_USERS):
+        if not frame.filename.startswith(_NOT_OF_USERS):
             return f"{_shortest(frame.filename)}:{frame.lineno}"
     return None
 

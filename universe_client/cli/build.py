@@ -1,7 +1,8 @@
-"""`universe-client build`: the images of the remotes, made from a checkout of this project."""
+"""`universe-client build`: build the images of `docker:N` remotes from a checkout of this project."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -22,18 +23,33 @@ from universe_client.providers.containers.engine import Engine
 from universe_client.providers.containers.images import IMAGES, Image, image_named
 
 LOG_LINES = 20
-_GROUND = "debian:bookworm-slim"
+_DEBIAN = "debian:bookworm-slim"
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
 _PIP = {"PIP_INDEX_URL": "global.index-url", "PIP_EXTRA_INDEX_URL": "global.extra-index-url"}
 _STEP = re.compile(r"step (?P<number>\d+)/(?P<steps>\d+) ?: (?P<what>.*)", re.IGNORECASE)
 
+_DESCRIPTION = """\
+Build the images of docker:N remotes from a checkout of this project, with this machine's Docker daemon. The build uses
+the proxies and the package index that pip uses here. Where debian:bookworm-slim cannot be pulled, run docker/make-base
+first.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    parser.description = _DESCRIPTION
+    names = ", ".join(image.name for image in IMAGES)
+    parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"{names}; default: all of them")
+    parser.add_argument("--source", type=Path, metavar="DIR", help="the checkout; default: this directory")
+    parser.set_defaults(command=lambda options: build(options.names, options.source))
+
 
 def build(names: Sequence[str], source: Path | None) -> int:
-    """Build the images of these names, or all; return the exit status.
+    """Build the named images, or all; return the exit status.
 
     Raises:
-        ConfigError: there is no such image, or no checkout to build it from.
-        EngineError: there is no daemon, or a build failed; the message has its last words.
+        ConfigError: an image does not exist, or `source` is not a checkout of this project.
+        EngineError: no daemon answers, or a build failed; the message contains the end of its output.
     """
     checkout = _checkout(source)
     images = _wanted(names, checkout)
@@ -45,16 +61,16 @@ def build(names: Sequence[str], source: Path | None) -> int:
 
 
 def build_arguments() -> dict[str, str]:
-    """Return what `docker build` must know of this machine's way to the package registries.
+    """Return the build arguments with this machine's proxies and pip's package index.
 
     Raises:
-        ConfigError: an index url has a password in it, which the image's history would tell.
+        ConfigError: an index URL contains a password, which the image's history would show.
     """
     arguments = {name: os.environ[name] for name in _PROXIES if name in os.environ}
     for name, key in _PIP.items():
         url = os.environ.get(name) or _pip_setting(key)
         if url and any(urlsplit(one).password for one in url.split()):
-            raise ConfigError(f"{name} has a password in it, which the image would keep: use a netrc file")
+            raise ConfigError(f"{name} contains a password, which the image would keep: use a netrc file")
         if url:
             arguments[name] = url
     return arguments
@@ -74,7 +90,7 @@ def _checkout(source: Path | None) -> Path:
 
 
 def _wanted(names: Sequence[str], checkout: Path) -> list[Image]:
-    """Return the images to build, what they stand on first."""
+    """Return the images to build, the base image first."""
     chosen = {image_named(name) for name in names} or set(IMAGES)
     wanted = [image for image in IMAGES if image in chosen or image is IMAGES[0]]
     return [image for image in wanted if names or _dockerfile(checkout, image).exists()]
@@ -99,7 +115,7 @@ def _progress(console: Console) -> Progress:
 def _build(
     engine: Engine, image: Image, checkout: Path, arguments: dict[str, str], progress: Progress
 ) -> None:
-    """Build one image; its progress is Docker's own count of steps."""
+    """Build one image and show Docker's count of steps."""
     task = progress.add_task("", total=1, image=image.name)
     log: deque[str] = deque(maxlen=LOG_LINES)
     tags = [image.reference, image.reference.partition(":")[0]]
@@ -110,15 +126,17 @@ def _build(
     except EngineError as error:
         words = "".join(f"\n    {line}" for line in log)
         raise EngineError(
-            f"{image.reference}: {error}; the build's last words:{words}{_hint(engine)}"
+            f"{image.reference}: {error}; the end of its output:{words}{_hint(engine)}"
         ) from error
     progress.update(task, total=1, completed=1, description=_size(engine, image))
 
 
 def _hint(engine: Engine) -> str:
-    if engine.has_image(_GROUND):
+    if engine.has_image(_DEBIAN):
         return ""
-    return f"\n{_GROUND} is not here; where no registry can be reached, docker/make-base makes it"
+    return (
+        f"\nthe daemon has no image {_DEBIAN}; where no registry can be reached, docker/make-base creates it"
+    )
 
 
 def _advance(progress: Progress, task: TaskID, line: str) -> None:

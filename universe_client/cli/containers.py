@@ -1,7 +1,8 @@
-"""`universe-client ps`, `down` and `reap`: the containers of ours, whoever forgot them."""
+"""`universe-client ps`, `down` and `reap`: list and remove the containers of `docker:N` remotes."""
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import ssl
 from collections.abc import Callable, Mapping, Sequence
@@ -20,47 +21,79 @@ from universe_client.providers.containers.removal import reap, take_down
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 from vnc.tls import TLS
-from vnc.vncauth import PASSWORD_BYTES
+from vnc.vncauth import vnc_password
 
 _END = "-----END CERTIFICATE-----"
-_PIPE_WIDTH = 240  # whoever reads a pipe wants whole names
+_PIPE_WIDTH = 240  # columns for programs, so that names are not folded
 _Work = Callable[[Engine, Console], int]
 _Labels = Mapping[str, str]
 
+_PS = "List the containers of docker:N remotes: image, state, address, session, and the process of the agent."
+_DOWN = """\
+Remove the containers that your agents on this machine started, also those in use. An agent that still runs reports that
+its session was ended, and starts no other containers.
+"""
+_REAP = """\
+Remove the containers whose agent has ended without removing them (kill -9, power failure). Containers of running
+agents, of other users and of other programs are kept. Each start of docker:N does the same.
+"""
+
+
+def configure_ps(parser: argparse.ArgumentParser) -> None:
+    """Add the description of `ps`."""
+    parser.description = _PS
+    parser.set_defaults(command=lambda options: ps())
+
+
+def configure_down(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the options of `down`."""
+    parser.description = _DOWN
+    parser.add_argument(
+        "sessions", nargs="*", metavar="SESSION", help="as ps lists them; default: all of yours"
+    )
+    parser.set_defaults(command=lambda options: down(options.sessions))
+
+
+def configure_reap(parser: argparse.ArgumentParser) -> None:
+    """Add the description of `reap`."""
+    parser.description = _REAP
+    parser.set_defaults(command=lambda options: reap_command())
+
 
 def ps() -> int:
-    """List our containers; return the exit status."""
+    """Print a table of our containers; return the exit status."""
     return _with_engine(_print_table)
 
 
 def down(sessions: Sequence[str]) -> int:
-    """Remove our containers, of these sessions or all; return the exit status."""
+    """Remove our containers of these sessions, or all; return the exit status."""
     return _with_engine(lambda engine, console: _remove(engine, console, sessions))
 
 
 def reap_command() -> int:
-    """Remove those of our containers whose agent is dead; return the exit status."""
+    """Remove our containers whose agent has ended; return the exit status."""
     return _with_engine(_reap)
 
 
 def address_of(name: str) -> RemoteAddress:
-    """Return where a container of ours is reached, with its password; whoever may use the daemon may know it.
+    """Return the address of one of our containers, with its password.
+
+    Everybody who can use the Docker daemon can read the password.
 
     Raises:
-        ConfigError: there is no such container, or it does not run.
-        EngineError: there is no daemon, or the container is none of ours.
+        ConfigError: the container does not exist or does not run.
+        EngineError: no daemon answers, or the container is not one of ours.
     """
     with closing(Engine()) as engine:
         container = engine.inspect(name)
         if container is None:
-            raise ConfigError(f"there is no container {name!r}; universe-client ps lists ours")
+            raise ConfigError(f"there is no container {name!r}: universe-client ps lists them")
         if not container.is_running or not container.ports.keys() >= {VNC_PORT, REWARDER_PORT}:
             raise ConfigError(f"container {container.name} is {container.state}, its ports cannot be reached")
         access = engine.access(name)
     tls = None if access.certificate is None else TLS(fingerprint=_fingerprint(access.certificate))
-    vnc_password = access.password and access.password[:PASSWORD_BYTES]
     return RemoteAddress(
-        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password, tls=tls),
+        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password(access.password), tls=tls),
         RewarderAddress(HOST, container.ports[REWARDER_PORT], access.password, tls=tls),
     )
 
@@ -78,21 +111,21 @@ def _with_engine(work: _Work) -> int:
 
 
 def _reap(engine: Engine, console: Console) -> int:
-    return _count(console, [_told(console, name) for name in reap(engine)])
+    return _count(console, [_print_removed(console, name) for name in reap(engine)])
 
 
 def _remove(engine: Engine, console: Console, sessions: Sequence[str]) -> int:
-    """Remove containers and networks of this user's agents on this machine: those that live lose their session."""
-    names = take_down(engine, lambda labels: _is_meant(labels, sessions))
-    return _count(console, [_told(console, name) for name in names])
+    """Remove the containers and networks of this user's agents on this machine, and end their sessions."""
+    names = take_down(engine, lambda labels: _is_chosen(labels, sessions))
+    return _count(console, [_print_removed(console, name) for name in names])
 
 
-def _is_meant(labels: _Labels, sessions: Sequence[str]) -> bool:
+def _is_chosen(labels: _Labels, sessions: Sequence[str]) -> bool:
     owner = Owner.of(labels)
     return owner is not None and owner.is_local and (not sessions or labels[SESSION] in sessions)
 
 
-def _told(console: Console, name: str) -> str:
+def _print_removed(console: Console, name: str) -> str:
     console.print(f"removed {name}")
     return name
 
@@ -134,5 +167,5 @@ def _address(container: Container) -> str:
 
 def _agent(owner: Owner | None) -> Text:
     if owner is None or not owner.is_local:
-        return Text("somebody else's", "dim")
-    return Text(f"{owner.pid} is dead", "red") if owner.is_dead else Text(str(owner.pid))
+        return Text("of another user", "dim")
+    return Text(f"{owner.pid} has ended", "red") if owner.is_dead else Text(str(owner.pid))

@@ -1,7 +1,8 @@
-"""`universe-client doctor`: what is installed, what follows from it, and whether a remote can be started."""
+"""`universe-client doctor`: report what is installed, what works without it, and whether a remote can be started."""
 
 from __future__ import annotations
 
+import argparse
 import importlib.metadata
 import platform
 import shutil
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import universe_client
+from rewarder.version import VERSION
 from universe_client.config import Config
 from universe_client.errors import ConfigError, UniverseError
 from universe_client.providers.containers.daemon import EngineError
@@ -27,24 +28,28 @@ from vnc.drivers import choose
 _PACKAGES = ("numpy", "gymnasium", "websockets", "msgspec", "asyncvnc", "cryptography", "rich")
 _START_TIMEOUT = 20.0
 _PROBE_ENV_ID = "builtin.NeonDrive-v0"
+_DESCRIPTION = """\
+Report which packages and programs are installed, which driver decodes pixels, and whether a remote can be started; if
+not, why. Exit status: 0 if agents can run here, otherwise 1.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the examination."""
+    """One line of the report."""
 
     what: str
     found: str
     advice: str = ""
     bad: bool = False
-    """Agents cannot run because of it."""
+    """Whether agents cannot run for this reason."""
     lacking: bool = False
-    """Some things cannot be done, and `advice` says which."""
+    """Whether something optional is missing; `advice` names what it is needed for."""
 
 
 def examine() -> Iterator[Finding]:
-    """Look at one thing after the other."""
-    yield Finding("universe-client", universe_client.__version__)
+    """Yield the findings, one after the other."""
+    yield Finding("universe-client", VERSION)
     yield Finding(
         "python",
         platform.python_version(),
@@ -70,11 +75,11 @@ def _package(name: str) -> Finding:
 def _driver() -> Finding:
     choice = choose("auto")
     if choice.name == "native":
-        return Finding("vnc driver", "native", "decodes in Rust, beside Python's own threads")
+        return Finding("vnc driver", "native", "decodes in Rust, in parallel to Python")
     return Finding(
         "vnc driver",
         "portable",
-        f"slower; for the native one install Rust, reinstall ({choice.reason})",
+        f"slower; for the native driver install Rust, then reinstall ({choice.reason})",
         lacking=True,
     )
 
@@ -82,26 +87,26 @@ def _driver() -> Finding:
 def _program(name: str, package: str, purpose: str) -> Finding:
     path = shutil.which(name)
     if path is None:
-        return Finding(name, "not found", f"only for {purpose}: apt install {package}", lacking=True)
+        return Finding(name, "not found", f"needed for {purpose} only: apt install {package}", lacking=True)
     return Finding(name, path, f"for {purpose}")
 
 
 def _docker() -> Finding:
-    """Look for the daemon, and for our images on it."""
+    """Look for the daemon and for our images on it."""
     try:
         with closing(Engine()) as engine:
             missing = [image.name for image in IMAGES if not engine.has_image(image.reference)]
     except (ConfigError, EngineError) as error:
-        return Finding("docker", "not usable", f"only for docker:N remotes: {error}", lacking=True)
+        return Finding("docker", "not usable", f"needed for docker:N remotes only: {error}", lacking=True)
     advice = f"for docker:N remotes, at {engine.url}"
     if missing:
-        advice += f": universe-client build {' '.join(missing)}"
+        advice += f"; to add images: universe-client build {' '.join(missing)}"
     found = f"{len(IMAGES) - len(missing)} of {len(IMAGES)} images"
     return Finding("docker", found, advice, lacking=bool(missing))
 
 
 def _start_remote() -> Finding:
-    """Start an embedded remote, and wait for its first frame."""
+    """Start an embedded remote and wait for its first frame."""
     began = time.monotonic()
     config = Config(driver=choose("auto").name, start_timeout=_START_TIMEOUT, on_error="raise")
     try:
@@ -121,8 +126,14 @@ def _mark(finding: Finding) -> Text:
     return Text("-", "yellow") if finding.lacking else Text("yes", "green")
 
 
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the description of the command."""
+    parser.description = _DESCRIPTION
+    parser.set_defaults(command=lambda options: doctor())
+
+
 def doctor() -> int:
-    """Print the findings as they come; return the exit status: 0 if agents can run here, else 1."""
+    """Print the findings; return the exit status: 0 if agents can run here, otherwise 1."""
     console = Console(markup=False)
     findings = []
     with console.status("examining"):

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM end a command in one way: an exception that unwinds it, so that every remote is given back."""
+"""SIGINT and SIGTERM raise an exception that unwinds the command, so that it ends all remotes that it started."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from types import FrameType
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
 _ECHO = 1.0
-"""Seconds in which a second signal is the first one's echo: a terminal and a parent (`uv run`, `timeout`) both send."""
+"""Seconds in which a second signal is ignored: a terminal and a parent (`uv run`, `timeout`) both send one."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asks the command to end.
+    """SIGINT or SIGTERM was received.
 
     Attributes:
         status: the exit status that shells expect: 130 after SIGINT, 143 after SIGTERM.
@@ -28,9 +28,9 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Have SIGINT and SIGTERM raise `Interrupted` in the main thread, unless they are ignored (a shell's `command &`).
+    """Make SIGINT and SIGTERM raise `Interrupted`, unless the process ignores them (a shell's `command &`).
 
-    Other threads cannot handle signals: for them this changes nothing.
+    Python runs signal handlers in the main thread only; in other threads this does nothing.
     """
     in_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.getsignal(number) for number in _STOP} if in_main else {}
@@ -46,7 +46,7 @@ def interruptible() -> Iterator[None]:
 
 
 class _Handler:
-    """Raises `Interrupted`, once for all signals that arrive together."""
+    """Raises `Interrupted` once for all signals that arrive within a second of the previous one."""
 
     def __init__(self) -> None:
         self._last = -_ECHO

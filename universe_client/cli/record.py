@@ -1,7 +1,8 @@
-"""`universe-client record` and `replay`: the wire of a VNC session to a file, and from the file to any client."""
+"""`universe-client record` and `replay`: write the bytes of a VNC session to a file, and serve the file to clients."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import time
 from dataclasses import dataclass
@@ -11,10 +12,11 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from rewarder.cli.option_types import count, host, port, positive
 from rewarder.sdk.shutdown import until_stopped
 from universe_client.errors import ConfigError
 from universe_client.providers.address import parse
-from vnc.capture.capture import Capture, CaptureError, CaptureWriter, read_capture
+from vnc.capture.capture import MAX_BYTES, Capture, CaptureError, CaptureWriter, read_capture
 from vnc.capture.record import Recorder, RecordOptions, record
 from vnc.capture.replay import ReplayServer
 from vnc.encodings import BY_NAME, LAST_RECT, jpeg
@@ -25,11 +27,93 @@ from vnc.session import VNCAddress
 DEFAULT_ENCODINGS = "tight,zrle,hextile,copyrect,raw"
 
 _REFRESH = 8  # of the progress, per second
+_RECORD = """\
+Write what a VNC server sends, with times, to a file that `replay` serves again: to inspect what an agent saw, or to
+measure clients with the same bytes. The command requests updates itself; with --port it waits for one client on this
+machine and records the session of that client.
+
+The file (mode 0600) contains what the screen showed, and no passwords, keys, clicks or clipboard texts.
+"""
+_REPLAY = """\
+Serve a recorded session to VNC clients on this machine, from its beginning for each connection. A client must accept
+the recorded encodings and pixel format: agents can replay sessions that were recorded without --port; sessions that
+were recorded with --port need the same kind of client.
+"""
+
+
+def configure_record(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the options of `record`."""
+    parser.description = _RECORD
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "address", metavar="ADDRESS", help="vnc://host:port?password_file=FILE, vncs:// for TLS"
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to create")
+    parser.add_argument(
+        "--seconds", type=positive, default=10.0, metavar="S", help="the duration; default: %(default)g"
+    )
+    parser.add_argument(
+        "--encoding",
+        default=DEFAULT_ENCODINGS,
+        metavar="E,E",
+        help=f"encodings in order of preference, out of {', '.join(BY_NAME)}; default: %(default)s",
+    )
+    parser.add_argument(
+        "--quality", type=int, metavar="0-9", help="allow JPEG of this quality; default: lossless pixels"
+    )
+    parser.add_argument(
+        "--max-bytes",
+        type=count,
+        default=MAX_BYTES,
+        metavar="N",
+        help="the largest size of the file; default: %(default)d",
+    )
+    parser.add_argument(
+        "--port",
+        type=port,
+        metavar="N",
+        help="record a client that connects to this port; 0 is any free port",
+    )
+    parser.set_defaults(command=_record)
+
+
+def _record(options: argparse.Namespace) -> int:
+    return record_command(
+        RecordCommand(
+            address=options.address,
+            out=options.out,
+            seconds=options.seconds,
+            encodings=options.encoding,
+            quality=options.quality,
+            max_bytes=options.max_bytes,
+            port=options.port,
+        )
+    )
+
+
+def configure_replay(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the options of `replay`."""
+    parser.description = _REPLAY
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file that `record` wrote")
+    parser.add_argument(
+        "--host", type=host, default="127.0.0.1", help="the address to listen on; default: %(default)s"
+    )
+    parser.add_argument("--port", type=port, default=0, metavar="N", help="default: any free port")
+    parser.add_argument(
+        "--speed",
+        type=lambda text: None if text == "max" else positive(text),
+        default=1.0,
+        metavar="X|max",
+        help="2 is twice as fast as recorded, max as fast as the client requests updates; default: 1",
+    )
+    parser.set_defaults(
+        command=lambda options: replay_command(options.file, options.host, options.port, options.speed)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RecordCommand:
-    """What is to be recorded, in which form, and for how long."""
+    """The options of `record`."""
 
     address: str
     out: Path
@@ -41,10 +125,14 @@ class RecordCommand:
 
 
 def encoding_numbers(names: str, quality: int | None) -> tuple[int, ...]:
-    """Return what to ask a server for, from names like "tight,copyrect" and a JPEG quality of 0 to 9.
+    """Return the numbers of encodings to request from a server.
+
+    Args:
+        names: encodings in order of preference, such as "tight,copyrect".
+        quality: of JPEG, 0 to 9; None requests lossless pixels.
 
     Raises:
-        ConfigError: a name or the quality is unknown.
+        ConfigError: a name is unknown, or the quality is out of range.
     """
     unknown = [name for name in names.split(",") if name not in BY_NAME]
     if unknown:
@@ -59,26 +147,26 @@ def record_command(command: RecordCommand) -> int:
     """Record; return the exit status: 0, or 1 if the session failed."""
     remotes = parse(command.address)
     if len(remotes) != 1:
-        raise ConfigError(f"one server can be recorded at a time, not {len(remotes)}")
+        raise ConfigError(f"the address has {len(remotes)} servers: record one at a time")
     encodings = encoding_numbers(command.encodings, command.quality)
     console = Console(stderr=True, markup=False)
     options = RecordOptions(max_bytes=command.max_bytes)
     try:
         if command.port is None:
-            written = asyncio.run(_pull(command, remotes[0].vnc, encodings, options, console))
+            written = asyncio.run(_record_own(command, remotes[0].vnc, encodings, options, console))
         else:
-            written = asyncio.run(_stand_between(command, remotes[0].vnc, options, console))
+            written = asyncio.run(_record_client(command, remotes[0].vnc, options, console))
     except VNCError as error:
         console.print(str(error), style="red", highlight=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
-        console.print(f"{command.out} has what came until now", highlight=False)
+        console.print(f"{command.out} contains the session until now", highlight=False)
         raise
-    _tell(console, written)
+    _print_result(console, written)
     return 0
 
 
-async def _pull(
+async def _record_own(
     command: RecordCommand,
     address: VNCAddress,
     encodings: tuple[int, ...],
@@ -118,7 +206,7 @@ def _figures(file: CaptureWriter) -> str:
     return f"{file.updates} updates, {decimal(file.bytes)}"
 
 
-async def _stand_between(
+async def _record_client(
     command: RecordCommand, address: VNCAddress, options: RecordOptions, console: Console
 ) -> CaptureWriter:
     recorder = await Recorder.open(address, command.out, port=command.port or 0, options=options)
@@ -135,17 +223,23 @@ async def _stand_between(
     return recorder.file
 
 
-def _tell(console: Console, file: CaptureWriter) -> None:
+def _print_result(console: Console, file: CaptureWriter) -> None:
     console.print(
         f"{file.path}: {_figures(file)}{' (full)' if file.full else ''}", highlight=False, soft_wrap=True
     )
 
 
 def replay_command(path: Path, host: str, port: int, speed: float | None) -> int:
-    """Serve a capture until Ctrl-C, as fast as `ReplayServer` does at that speed.
+    """Serve a recorded session until Ctrl-C; return the exit status.
+
+    Args:
+        path: the file.
+        host: the address to listen on.
+        port: the TCP port; 0 is any free port.
+        speed: 2 is twice as fast as recorded; None is as fast as the client requests updates.
 
     Raises:
-        ConfigError: the file is no capture.
+        ConfigError: the file is not a recorded session.
     """
     try:
         server = ReplayServer(read_capture(path), speed=speed)
@@ -160,7 +254,7 @@ async def _replay(server: ReplayServer, path: Path, host: str, port: int) -> Non
     console = Console(soft_wrap=True, highlight=False, markup=False)
     console.print(
         f"{path}: {_summary(server.capture)}; Ctrl-C ends it.\n"
-        f"  connect   any client that wants {_form(server.capture.pixel_format)} to {host}::{server.port}"
+        f"  connect   any client that accepts {_form(server.capture.pixel_format)} to {host}::{server.port}"
     )
     try:
         await asyncio.get_running_loop().create_future()  # until cancelled

@@ -1,7 +1,8 @@
-"""`universe-client run`: an agent on live remotes, a table to watch it by, a summary at the end."""
+"""`universe-client run`: an agent on live remotes, with a live table and a summary at the end."""
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from universe_client.cli.agents import Agent, after_reset
+from rewarder.cli.option_types import count, positive
+from rewarder.runtimes import env_ids
+from universe_client.cli.agents import AGENT_HELP, DEFAULT_KEYS, Agent, after_reset, find_agent
 from universe_client.cli.run_report import RemoteReport, Report, brief, line, picture, summary
 from universe_client.core.link import Link, State
 from universe_client.providers.provider import Staged
@@ -23,32 +26,103 @@ from wrappers.universe.logger import mean
 
 _REFRESH = 4  # of the live table, per second
 _LINE_EVERY = 10.0  # seconds between two lines where there is no terminal
-_NAMED = 3  # remotes that a complaint names
+_NAMED = 3  # remotes in an error message
+_STEP_RATE = 60.0
+_DESCRIPTION = """\
+Let an agent act on live remotes and show a table: for each remote the frames that arrive per second, the episodes that
+have ended, the sum of rewards, and the reaction time (the age of the newest frame when the agent's action is sent).
+Without --steps, --seconds or --episodes the run continues until Ctrl-C.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """When a run ends; whichever comes first, None for never."""
+    """The limits of a run, which ends at the first that is reached. None is no limit."""
 
     steps: int | None = None
     seconds: float | None = None
-    """Since the first observation."""
+    """Counted from the first observation."""
     episodes: int | None = None
+    """Of all remotes together."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, AGENT_HELP
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument(
+        "env_id",
+        nargs="?",
+        metavar="ENV_ID",
+        help=f"the environment: {', '.join(env_ids())}. Remotes at an address keep their own by default",
+    )
+    parser.add_argument(
+        "--remotes",
+        default="1",
+        metavar="R",
+        help="N or embedded:N (N processes), process:N (N programs on X displays), docker:N (N containers), "
+        "docker:N@IMAGE (of your own image), or addresses: vnc://host:5900+15900,host2?password_file=FILE, vncs:// for "
+        "TLS; default: %(default)s",
+    )
+    _add_agent(parser.add_argument_group("agent"))
+    parser.add_argument(
+        "--mode",
+        default="realtime",
+        choices=("realtime", "lockstep"),
+        help="lockstep: the remotes wait for the agent; default: %(default)s",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the episodes and of the random agent")
+    limits = parser.add_argument_group("limits (the run ends at the first that is reached)")
+    limits.add_argument("--steps", type=count, metavar="N", help="steps of the agent")
+    limits.add_argument("--seconds", type=positive, metavar="S", help="seconds after the first observation")
+    limits.add_argument("--episodes", type=count, metavar="N", help="ended episodes of all remotes together")
+    parser.add_argument("--json", action="store_true", help="print one JSON object at the end, and no table")
+    parser.set_defaults(command=_command)
+
+
+def _add_agent(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--agent",
+        default="random",
+        metavar="A",
+        help="random, noop, or module:callable (see below); default: %(default)s",
+    )
+    group.add_argument(
+        "--keys",
+        default=",".join(DEFAULT_KEYS),
+        metavar="K,K",
+        help="the keys that the random agent presses; default: %(default)s",
+    )
+    group.add_argument(
+        "--step-rate",
+        type=positive,
+        metavar="N",
+        help=f"steps per second; default: {_STEP_RATE:g}, and unlimited in lockstep",
+    )
+
+
+def _command(options: argparse.Namespace) -> int:
+    agent = find_agent(options.agent, options.keys.split(","), options.seed)
+    remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
+    until = Until(options.steps, options.seconds, options.episodes)
+    env = VectorEnv(options.env_id, remotes, mode=options.mode)
+    step_rate = options.step_rate or (_STEP_RATE if options.mode == "realtime" else None)
+    return run(env, agent, step_rate, until, options.seed, options.json)
 
 
 class Run:
-    """One run of an agent, and what can be said of it at any moment."""
+    """One run of an agent, and a report of it at any moment."""
 
-    def __init__(self, env: VectorEnv, agent: Agent, fps: float | None, until: Until) -> None:
+    def __init__(self, env: VectorEnv, agent: Agent, step_rate: float | None, until: Until) -> None:
         self.base = env
-        self.env = Logger(env if fps is None else Throttle(env, step_rate=fps))
+        self.env = Logger(env if step_rate is None else Throttle(env, step_rate=step_rate))
         self.until = until
         self.tasks: list[str] = [""] * env.n
-        """What each remote asks for in words."""
+        """The instruction of each remote, in words."""
         self._versions: list[str | None] = [None] * env.n
         self._agent = agent
         self._began = time.monotonic()
-        self._first: float | None = None  # when the first observation came
+        self._first: float | None = None  # when the first observation arrived
 
     @property
     def elapsed(self) -> float:
@@ -62,7 +136,7 @@ class Run:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether every remote has failed for good."""
+        """Whether every remote has failed permanently."""
         return all(remote.link.state is State.CLOSED for remote in self.base.remotes)
 
     def play(self, seed: int | None, watch: Callable[[], None]) -> None:
@@ -92,13 +166,13 @@ class Run:
         )
 
     def _is_late(self, seconds: float) -> bool:
-        """Whether the time is up: that of the run, or that for a first remote to start."""
+        """Whether the run has taken `seconds`, or no remote has started within `start_timeout`."""
         if self._first is None:
             return self.elapsed >= self.base.config.start_timeout
         return self.seconds >= seconds
 
     def report(self) -> Report:
-        """The figures so far."""
+        """Return the figures so far."""
         tallies = self.env.tallies
         return Report(
             env_id=self.base.env_id,
@@ -130,7 +204,7 @@ class Run:
         )
 
     def _progress(self, link: Link) -> str:
-        """The state of a remote; of one that is coming up, what it waits for."""
+        """Return the state of a remote; while it starts or resets, the step that it waits for."""
         if link.state is State.RESETTING:
             return "first frame" if link.buffer.running is not None else "reset"
         if link.state is not State.CONNECTING:
@@ -140,7 +214,7 @@ class Run:
         return phase or ("vnc" if link.session is None else "rewarder")
 
     def complaint(self) -> str | None:
-        """Why there has been no observation at all; None if there was one."""
+        """Return why there was no observation; None if there was one."""
         if self._first is not None:
             return None
         reasons = [
@@ -150,7 +224,7 @@ class Run:
             for remote in self.base.remotes
         ]
         more = f"; and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
-        return f"no remote was up within {self.elapsed:.1f} s: {'; '.join(reasons[:_NAMED])}{more}"
+        return f"no remote started within {self.elapsed:.1f} s: {'; '.join(reasons[:_NAMED])}{more}"
 
 
 def _milliseconds(seconds: float | None) -> float | None:
@@ -159,7 +233,7 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 @contextmanager
 def _watching(session: Run, console: Console, as_json: bool) -> Iterator[Callable[[], None]]:
-    """Yield what shows the run after every step: a live table in a terminal, else a line on stderr now and then."""
+    """Yield a function to call after each step. It shows a live table on a terminal, and otherwise lines on stderr."""
     if as_json:
         yield lambda: None
         return
@@ -188,12 +262,12 @@ def _every(seconds: float, session: Run, show: Callable[[], None]) -> Callable[[
 
 
 def run(
-    env: VectorEnv, agent: Agent, fps: float | None, until: Until, seed: int | None, as_json: bool
+    env: VectorEnv, agent: Agent, step_rate: float | None, until: Until, seed: int | None, as_json: bool
 ) -> int:
-    """Play, then print the summary; return the exit status: 0 if every remote ran, else 1."""
+    """Play and print the summary; return the exit status: 0 if every remote has run, otherwise 1."""
     console = Console(stderr=as_json, markup=False)
     with env:
-        session = Run(env, agent, fps, until)
+        session = Run(env, agent, step_rate, until)
         try:
             with _watching(session, console, as_json) as watch:
                 session.play(seed, watch)

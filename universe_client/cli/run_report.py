@@ -1,4 +1,4 @@
-"""What is said of a run: as JSON, as a table that fits a terminal, and as one line."""
+"""The report of a run: as JSON, as a table that fits a terminal, and as one line."""
 
 from __future__ import annotations
 
@@ -17,55 +17,55 @@ RUNNING = "running"
 _STYLES = {RUNNING: "green", "lost": "red", "closed": "bold red"}
 _FULL = ("#", "address", "state", "frames/s", "episodes", "reward", "reaction")
 _COMPACT = ("#", "state", "fps", "ep", "reward", "ms")
-_COMPACT_WIDTH = 40  # columns of a terminal for one remote and the space beside it
-_AROUND_FULL = 5  # lines: title, head, rule, totals, and the cursor's
-_AROUND_COMPACT = 4  # without the rule
-_NOTES = 2  # lines kept for what is wrong, where not all remotes fit
+_COMPACT_WIDTH = 40  # columns for one remote, with the gap to the next
+_AROUND_FULL = 5  # lines beside the remotes: title, head, rule, totals, cursor
+_AROUND_COMPACT = 4  # the same without the rule
+_NOTES = 2  # lines reserved for errors, where not all remotes fit
 
 
 class RemoteReport(msgspec.Struct):
-    """One remote's line of the summary."""
+    """The figures of one remote."""
 
     index: int
     address: str | None
     state: str
-    """Running, lost, closed, or what it waits for."""
+    """Running, lost, closed, or the step that the remote waits for."""
     task: str | None
     frames_per_second: float
     episodes: int
     reward: float
     reaction_time_ms: float | None
     error: str | None
-    """What went wrong last."""
+    """The last error."""
     version: str | None
-    """Of universe-client on the remote's side; None if it is not known."""
+    """Version of universe-client on the remote's side; None if unknown."""
 
 
 class Report(msgspec.Struct):
-    """What `--json` prints: the whole run, then each remote."""
+    """The object that `--json` prints: the figures of the run, and those of each remote."""
 
     env_id: str | None
     seconds: float
-    """Since the first observation; 0 if there was none."""
+    """Seconds since the first observation; 0 if there was none."""
     steps_per_second: float
     frames_per_second: float
     episodes: int
     reward: float
     reaction_time_ms: float | None
     complaint: str | None
-    """Why no remote has run; None if one has."""
+    """Why no remote has started; None if one has."""
     remotes: list[RemoteReport]
     version: str = VERSION
-    """Of universe-client on this side."""
+    """Version of universe-client on this side."""
 
     @property
     def running(self) -> int:
-        """How many remotes run now."""
+        """The number of remotes that run now."""
         return sum(remote.state == RUNNING for remote in self.remotes)
 
 
 def picture(report: Report, width: int, height: int) -> Group:
-    """The table, what the remotes ask for and what is wrong now, in `height` lines of `width` columns."""
+    """Return the table, current errors and instructions, in `height` lines of `width` columns."""
     table: Table | Group = _full(report)
     lines, hidden = len(report.remotes) + _AROUND_FULL, 0
     if lines > height:
@@ -77,26 +77,26 @@ def picture(report: Report, width: int, height: int) -> Group:
 
 
 def summary(report: Report) -> Group:
-    """The whole table, and everything that went wrong: the first in full, of the others what matters."""
+    """Return the whole table and all errors: the first in full, the others in one line each."""
     errors = problems(report)
-    told = [Text(error, "red") for error in [*errors[:1], *map(brief, errors[1:])]]
-    return Group(_full(report), *told, *_versions(report))
+    shown = [Text(error, "red") for error in [*errors[:1], *map(brief, errors[1:])]]
+    return Group(_full(report), *shown, *_versions(report))
 
 
 def line(report: Report) -> str:
-    """The run in one line."""
+    """Return the run in one line."""
     complaint = f"; {report.complaint}" if report.complaint else ""
     return f"{report.seconds:.0f} s, {report.steps_per_second:.1f} steps/s; {_sums(report)}{complaint}"
 
 
 def brief(error: str) -> str:
-    """An error in one line: of a program's last words, the very last."""
+    """Return an error in one line; of a program's output, the last line only."""
     first, *others = error.splitlines()
     return f"{first.partition('; its last words')[0]}: {others[-1].strip()}" if others else first
 
 
 def problems(report: Report, now: bool = False) -> list[str]:
-    """What went wrong last, for each remote or for those that are not well `now`."""
+    """Return the last error of each remote; with `now`, of those that do not run at the moment."""
     return [
         remote.error
         for remote in report.remotes
@@ -147,12 +147,12 @@ def _totals(report: Report) -> tuple[str, ...]:
 
 
 def _compact(report: Report, width: int, height: int) -> tuple[Group, int, int]:
-    """Remotes beside each other: the table, its lines, and how many remotes it has no room for."""
+    """Return a table with several remotes per line, its number of lines, and the number of remotes left out."""
     beside = max(1, width // _COMPACT_WIDTH)
     rows = min(math.ceil(len(report.remotes) / beside), height - _AROUND_COMPACT)
     if rows * beside < len(report.remotes):
         rows = max(1, height - _AROUND_COMPACT - _NOTES)
-    shown = _most_telling(report.remotes, rows * beside)
+    shown = _chosen(report.remotes, rows * beside)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for _ in range(beside):
         for name in _COMPACT:
@@ -178,8 +178,8 @@ def _compact_cells(remote: RemoteReport) -> tuple[str | Text, ...]:
     )
 
 
-def _most_telling(remotes: Sequence[RemoteReport], room: int) -> list[RemoteReport]:
-    """As many as there is room for, in their order: those that do not run before those that do."""
+def _chosen(remotes: Sequence[RemoteReport], room: int) -> list[RemoteReport]:
+    """Return as many remotes as fit, in their order. Those that do not run take precedence."""
     chosen = sorted(remotes, key=lambda remote: remote.state == RUNNING)[:room]
     return sorted(chosen, key=lambda remote: remote.index)
 
@@ -198,7 +198,7 @@ def _reaction(milliseconds: float | None) -> str:
 
 
 def _tasks(report: Report) -> list[Text]:
-    """What the remotes ask for, one line for each text."""
+    """Return the instructions of the remotes, one line for each text."""
     tasks = _shared(report, lambda remote: remote.task)
     if len(report.remotes) == 1:
         return [Text(task, "dim") for task in tasks]
@@ -206,7 +206,7 @@ def _tasks(report: Report) -> list[Text]:
 
 
 def _versions(report: Report) -> list[Text]:
-    """The versions of remotes that are not this client's."""
+    """Return the versions of remotes that differ from this client's."""
     versions = _shared(report, lambda remote: None if remote.version == report.version else remote.version)
     return [
         Text(f"{numbers}: universe-client {version} there, {report.version} here", "yellow")
@@ -215,7 +215,7 @@ def _versions(report: Report) -> list[Text]:
 
 
 def _shared(report: Report, text: Callable[[RemoteReport], str | None]) -> dict[str, str]:
-    """Each text that remotes have, and which have it."""
+    """Return each text of the remotes, with the indexes of the remotes that have it."""
     indexes: dict[str, list[int]] = {}
     for remote in report.remotes:
         if what := text(remote):

@@ -1,9 +1,10 @@
-"""Providers: where remotes come from, and how the `remotes=` argument names them."""
+"""Providers: the sources of remotes, and the forms of the `remotes=` argument that select them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rewarder.serving import Serving
 from universe_client.errors import ConfigError
 from universe_client.providers.address import AddressProvider, parse
 from universe_client.providers.containers.provider import DockerProvider
@@ -18,6 +19,7 @@ __all__ = [
     "ProcessProvider",
     "Provider",
     "RemoteAddress",
+    "Serving",
     "provider",
 ]
 
@@ -28,22 +30,23 @@ def provider(
     """Return the provider that `remotes` names.
 
     Args:
-        remotes: a number (embedded), `"embedded:4"`, `"process:4"`, `"docker:4"`, `"docker:4@image"` for an
-            image of your own, a `vnc://` address, or a provider.
-        env_id: the environment to play; `vnc://` remotes may go on with what they run.
-        start_timeout: seconds one remote may take to start.
-        allowed_calls: what remotes that are started here shall let be called.
+        remotes: a number of embedded remotes, `"embedded:4"`, `"process:4"`, `"docker:4"`, `"docker:4@image"` with an
+            image of your own, a `vnc://` or `vncs://` address, or a provider.
+        env_id: the environment to play. For remotes at an address or of a provider, None keeps the one that they play.
+        start_timeout: seconds that one remote may take to start.
+        allowed_calls: names that agents may call, read and set in the remotes that are started here.
 
     Raises:
-        ConfigError: `remotes` is none of these, an environment must be named, or `allowed_calls` is for remotes that
-            run already.
+        ConfigError: `remotes` has none of these forms, `env_id` is missing, or `allowed_calls` is given for remotes
+            that are not started here.
     """
     if isinstance(remotes, int):
         remotes = f"embedded:{remotes}"
     running = not isinstance(remotes, str) or remotes.startswith(("vnc://", "vncs://"))
     if running and allowed_calls:
         raise ConfigError(
-            f"allowed_calls={allowed_calls!r} is for remotes that are started here; others say themselves (--call)"
+            f"allowed_calls={allowed_calls!r} applies to remotes that are started here; "
+            "for others, use universe-client serve --allow-call, or Serving(allowed_calls=...) of a provider"
         )
     if not isinstance(remotes, str):
         return remotes
@@ -52,7 +55,7 @@ def provider(
     kind, _, rest = remotes.partition(":")
     count, at, image = rest.partition("@")
     if kind not in _LOCAL or not count.isdecimal() or (at and not (image and kind == "docker")):
-        shown = remotes.partition("?")[0].rpartition("@")[2]  # what is cut off may be a secret
+        shown = remotes.partition("?")[0].rpartition("@")[2]  # what is left out may be a password
         raise ConfigError(
             f"remotes={shown!r} is no number, embedded:N, process:N, docker:N[@IMAGE] or vnc:// address"
         )
@@ -60,7 +63,7 @@ def provider(
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
     options = {"reference": image} if image else {}
     return _LOCAL[kind](
-        int(count), env_id, start_timeout, arguments=[f"--call={name}" for name in allowed_calls], **options
+        int(count), env_id, start_timeout, serving=Serving(allowed_calls=allowed_calls), **options
     )
 
 

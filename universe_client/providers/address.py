@@ -1,4 +1,4 @@
-"""Remotes that run already: `vnc://` addresses, and `vncs://` ones over TLS."""
+"""Remotes that already run: `vnc://` addresses, and `vncs://` addresses for TLS."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from universe_client.errors import ConfigError
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 from vnc.tls import TLS
+from vnc.vncauth import PASSWORD_BYTES
 
 VNC_PORT = 5900
 REWARDER_PORT = 15900
-_VNC_PASSWORD_LENGTH = 8
 _OPTIONS = ("password", "password_file")
 _SECURE_OPTIONS = (*_OPTIONS, "username", "ca_file", "fingerprint", "insecure")
 
@@ -28,39 +28,56 @@ _HOST = re.compile(
 
 
 class AddressProvider:
-    """Hands out remotes that somebody else runs."""
+    """Remotes that already run, at the given addresses; they are neither started nor ended.
+
+    Attributes:
+        n: the number of remotes.
+    """
 
     def __init__(self, addresses: Sequence[RemoteAddress]) -> None:
+        """Use these remotes.
+
+        Args:
+            addresses: one for each remote; `parse` reads them from a `vnc://` address.
+
+        Raises:
+            ConfigError: there is no address.
+        """
         if not addresses:
-            raise ConfigError("no remote is named")
+            raise ConfigError("there is no address: at least one is needed")
         self._addresses = tuple(addresses)
         self.n = len(addresses)
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return the address; whether anybody listens there shows in the connecting."""
+        """Return the address of remote `index`; it is not checked."""
         return self._addresses[index]
 
     async def discard(self, index: int) -> None:
-        """Do nothing: the remote is not ours to replace."""
+        """Do nothing: this provider does not start remotes."""
 
     async def close(self) -> None:
-        """Do nothing: the remotes are not ours to end."""
+        """Do nothing: this provider does not start remotes."""
 
 
 def parse(url: str) -> list[RemoteAddress]:
-    """Parse `vnc://host:5900+15900,[::1]:5901+15901?password=x`.
+    """Return the remotes of an address, such as `vnc://host:5900+15900,[::1]:5901+15901?password_file=FILE`.
 
-    Without any port a host has both default ports, 5900 and 15900; with only `:port` it has no rewarder. The
-    password, given as `password=` or read from `password_file=`, serves both channels, and all hosts before its `?`.
+    A host without ports has both default ports, 5900 and 15900; a host with only `:port` has no rewarder. Hosts are
+    separated by commas; the options after `?` apply to all hosts before it. Hosts can have different options:
+    `vnc://a?password_file=F,b,c?password_file=G`. Then the last host needs a `?` too, and a comma within an option is
+    written `%2C`.
 
-    Hosts with options of their own follow each other: `vnc://a?password_file=F,b,c?password_file=G`. The last host
-    needs a `?` then, empty where it has no options; a comma within an option is written `%2C`.
+    Options:
+        password, password_file: the password of both ports, or a file of mode 0600 whose first line contains it.
+        username: for VNC servers that ask for a user name, with `vncs://` only; see `vnc.session.VNCAddress`.
+        ca_file, fingerprint (SHA-256, hexadecimal), insecure=1: which certificates are accepted, with `vncs://` only;
+            see `vnc.tls.TLS`.
 
-    With `vncs://` both channels go over TLS, and `ca_file=`, `fingerprint=` (SHA-256 in hexadecimal) and `insecure=1`
-    say of both servers what `vnc.tls.TLS` says. `username=` is for VNC alone: see `vnc.session.VNCAddress`.
+    Args:
+        url: a `vnc://` address, or a `vncs://` address for TLS on both ports.
 
     Raises:
-        ConfigError: the address is not of this form, or a file that it names cannot be used.
+        ConfigError: the address does not have this form, or a file that it names cannot be read.
     """
     scheme, separator, rest = url.partition("://")
     if scheme not in ("vnc", "vncs") or not separator:
@@ -72,7 +89,7 @@ def parse(url: str) -> list[RemoteAddress]:
 
 
 def _groups(text: str) -> Iterator[tuple[str, str]]:
-    """Split hosts with options of their own from each other."""
+    """Yield (hosts, options) for each group of hosts with the same options."""
     hosts, mark, text = text.partition("?")
     while mark:
         query, comma, text = text.partition(",")
@@ -82,7 +99,7 @@ def _groups(text: str) -> Iterator[tuple[str, str]]:
         hosts, mark, text = text.partition("?")
         if not mark:
             raise ConfigError(
-                "after the first ? every further host needs one too, and a comma within an option is %2C"
+                "hosts with different options: the last host needs a ? too; a comma within an option is written %2C"
             )
     yield hosts, ""
 
@@ -96,7 +113,7 @@ def _remotes(hosts: str, query: str, *, secure: bool) -> list[RemoteAddress]:
 
 def _remote(text: str, password: str | None, username: str | None, tls: TLS | None) -> RemoteAddress:
     if "@" in text:
-        raise ConfigError("an address has no user part; a password goes into ?password= or ?password_file=")
+        raise ConfigError("an address has no user part: pass the password as ?password= or ?password_file=")
     match = _HOST.fullmatch(text)
     if match is None:
         raise ConfigError(f"{text!r} is not host, host:vnc_port or host:vnc_port+rewarder_port")
@@ -122,17 +139,19 @@ def _port(text: str | None, default: int, where: str) -> int:
 def _options(query: str, known: Sequence[str]) -> dict[str, str]:
     try:
         options = parse_qs(query, keep_blank_values=True, strict_parsing=bool(query))
-    except ValueError:  # its words have the query in them
-        raise ConfigError("after ? comes password=... or password_file=...") from None
+    except ValueError:  # its message contains the query, perhaps a password
+        raise ConfigError(
+            "the options after ? have the form name=value, such as password_file=FILE"
+        ) from None
     unknown = options.keys() - set(known)
     if unknown:
-        raise ConfigError(f"unknown option {sorted(unknown)[0]!r}: {', '.join(known)} are known")
+        raise ConfigError(f"unknown option {sorted(unknown)[0]!r}, known are {', '.join(known)}")
     return {name: values[-1] for name, values in options.items()}
 
 
 def _password(options: Mapping[str, str]) -> str | None:
     if options.keys() >= {"password", "password_file"}:
-        raise ConfigError("both password and password_file are given")
+        raise ConfigError("password= and password_file= exclude each other: give one")
     if "password_file" in options:
         return read_secret(Path(options["password_file"]))
     password = options.get("password")
@@ -141,7 +160,7 @@ def _password(options: Mapping[str, str]) -> str | None:
 
 def _tls(options: Mapping[str, str]) -> TLS:
     if options.get("insecure", "1") != "1":
-        raise ConfigError(f"insecure={options['insecure']}: it is 1, or not given")
+        raise ConfigError(f"insecure={options['insecure']} is not 1: leave it out to check certificates")
     try:
         tls = TLS(
             Path(options["ca_file"]) if "ca_file" in options else None,
@@ -155,11 +174,11 @@ def _tls(options: Mapping[str, str]) -> TLS:
 
 
 def checked_password(password: str) -> str:
-    """Warn of a password, typed by hand, of which VncAuth uses a part; the rewarder uses all of it."""
-    if len(password) > _VNC_PASSWORD_LENGTH:
+    """Return the password; warn if VNC Authentication uses only a part of it."""
+    if len(password) > PASSWORD_BYTES:
         warnings.warn(
             f"the password has {len(password)} characters; VNC authentication uses the first "
-            f"{_VNC_PASSWORD_LENGTH} only",
+            f"{PASSWORD_BYTES} only",
             stacklevel=5,
         )
     return password
@@ -169,15 +188,18 @@ def read_secret(path: Path) -> str:
     """Return the first line of a file that only its owner can read.
 
     Raises:
-        ConfigError: the file is missing, or its mode lets group or others in.
+        ConfigError: the file cannot be read, its mode gives access to group or others, or its first line is empty.
     """
     try:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"password file {path}: {error.strerror}") from error
-    except ValueError as error:  # a null character in its name, or other text than UTF-8 in it
+    except ValueError as error:  # a null character in the name, or text that is not UTF-8
         raise ConfigError(f"password file {str(path)!r}: {error}") from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise ConfigError(f"password file {path} is open to group or others: chmod 600 {path}")
-    return text.partition("\n")[0]
+    password = text.partition("\n")[0].rstrip("\r")
+    if not password:
+        raise ConfigError(f"password file {path} is empty in its first line, which is the password")
+    return password

@@ -1,4 +1,4 @@
-"""Remotes on this machine, one process each: they keep real time whatever the agent does, and end with it."""
+"""Remotes on this machine, one process each. They keep real time while the agent computes, and end with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import secrets
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -17,28 +16,25 @@ import msgspec
 
 from rewarder.client import RewarderAddress
 from rewarder.sanitize import clean
+from rewarder.serving import Ready, Request, Serving
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
 from universe_client.providers.provider import RemoteAddress
+from universe_client.renamed import refuse_old_names
 from vnc.session import VNCAddress
+from vnc.vncauth import vnc_password
 
 logger = logging.getLogger(__name__)
 
+_HOST = "127.0.0.1"
 _LOG_LINES = 20
 _STOP_TIMEOUT = 5.0
-_CANNOT_BE_STARTED = 2  # the exit status with which a remote says that it was asked for what it cannot do
-
-
-class _Ports(msgspec.Struct):
-    """The line a remote prints when it can be reached."""
-
-    vnc_port: int
-    rewarder_port: int
+_CANNOT_START = 2  # the exit status of a remote that refuses its env id or its options
 
 
 @dataclass(slots=True)
 class _Child:
-    """A remote's process; as long as its stdin is open, its parent lives."""
+    """A remote's process, which ends when its stdin is closed."""
 
     process: Process
     log: deque[str]
@@ -46,35 +42,42 @@ class _Child:
     address: RemoteAddress | None = None
 
 
+@refuse_old_names
 @dataclass(slots=True)
 class EmbeddedProvider:
-    """Starts `python -m rewarder serve` for each remote: our own RFB server over the environment's frames.
+    """Starts one process per remote, which plays an environment and serves its frames over VNC (`embedded:N`).
 
-    Attributes:
-        n: how many remotes.
-        env_id: what they play at first.
-        start_timeout: seconds until one must be reachable.
-        arguments: more command-line arguments for the remote.
+    A process that ends is replaced when its remote reconnects. It listens on 127.0.0.1, with a random password that it
+    receives over a pipe.
+
+    Args:
+        n: the number of remotes, at least 1.
+        env_id: the environment to play, `builtin.*` or `gym-core.*`, or one that `serving.runtime` plays.
+        start_timeout: seconds that one process may take until its remote can be reached.
+        serving: the options of each remote; where it listens is the provider's choice.
+
+    Raises:
+        ConfigError: `n` is less than 1.
     """
 
     n: int
     env_id: str
     start_timeout: float = 60.0
-    arguments: Sequence[str] = ()
+    serving: Serving = field(default_factory=Serving)
     _children: dict[int, _Child] = field(default_factory=dict, init=False, repr=False)
     _home: Home = field(default_factory=Home, init=False, repr=False)
     name: ClassVar[str] = "embedded"
 
     def __post_init__(self) -> None:
         if self.n < 1:
-            raise ConfigError(f"{self.name}:{self.n} has no remotes")
+            raise ConfigError(f"{self.name}:{self.n} has no remotes: the number is at least 1")
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return the address of the process, started anew when there is none or it has ended.
+        """Return the address of remote `index`; start its process if there is none or it has ended.
 
         Raises:
-            ProviderError: it could not be started.
-            LocalStateError: this process was forked from the one that started remotes.
+            ProviderError: the process did not start.
+            LocalStateError: this process is a fork of the one that started the remotes.
         """
         self._home.enter()
         child = self._children.get(index)
@@ -88,26 +91,35 @@ class EmbeddedProvider:
 
     async def _start(self, index: int) -> RemoteAddress:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "rewarder", "serve", self.env_id,
-            "--password-stdin", "--exit-with-stdin", "--log-level", "warning", *self.arguments,
+            sys.executable, "-P", "-m", "rewarder",
             stdin=PIPE, stdout=PIPE, stderr=PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | _import_path(self.env_id),
-            start_new_session=True,  # Ctrl-C in the terminal is the agent's; closing stdin is ours
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | self._import_path(),
+            start_new_session=True,  # Ctrl-C in the terminal reaches the agent only, which then closes stdin
         )  # fmt: skip
         assert process.stdin and process.stdout and process.stderr
         log: deque[str] = deque(maxlen=_LOG_LINES)
         child = _Child(process, log, asyncio.create_task(_keep_last_lines(process.stderr, log)))
         self._children[index] = child
         password = secrets.token_urlsafe(16)
-        process.stdin.write(msgspec.json.encode({"password": password}) + b"\n")
-        child.address = _address(await self._ports(index, child), password)
+        process.stdin.write(msgspec.json.encode(self._request(password)) + b"\n")
+        child.address = _address(await self._ready(index, child), password)
         return child.address
 
-    async def _ports(self, index: int, child: _Child) -> _Ports:
+    def _request(self, password: str) -> Request:
+        serving = msgspec.structs.replace(self.serving, host=_HOST, vnc_port=0, rewarder_port=0)
+        return Request(env_id=self.env_id, serving=serving, password=password, log_level="warning")
+
+    def _import_path(self) -> dict[str, str]:
+        """Return the variables with which a remote imports modules of the user from where this process does."""
+        if ":" not in self.env_id and self.serving.runtime is None:
+            return {}
+        return {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
+
+    async def _ready(self, index: int, child: _Child) -> Ready:
         assert child.process.stdout
         try:
             async with asyncio.timeout(self.start_timeout):
-                return msgspec.json.decode(await child.process.stdout.readline(), type=_Ports)
+                return msgspec.json.decode(await child.process.stdout.readline(), type=Ready)
         except TimeoutError:
             await self.discard(index)
             raise self._failure(
@@ -117,18 +129,18 @@ class EmbeddedProvider:
             await self.discard(index)
             raise self._failure(index, child, "start", _ended(child)) from None
 
-    def _failure(self, index: int, child: _Child, stage: str, what: str) -> ProviderError:
+    def _failure(self, index: int, child: _Child, stage: str, reason: str) -> ProviderError:
         lines = "".join(f"\n    {line}" for line in child.log)
         error = ProviderError(
-            f"{what}; its last words:{lines or ' none'}", remote=f"{index} ({self.name})", stage=stage
+            f"{reason}; its last words:{lines or ' none'}", remote=f"{index} ({self.name})", stage=stage
         )
-        error.permanent = child.process.returncode == _CANNOT_BE_STARTED
+        error.permanent = child.process.returncode == _CANNOT_START
         return error
 
     async def discard(self, index: int) -> None:
-        """End the process: politely by closing its stdin, and by force if that is not heard.
+        """End the process of remote `index`: close its stdin, and kill it if it does not end within 5 s.
 
-        A fork of the process that started it does nothing.
+        This does nothing in a fork of the process that started it.
         """
         if self._home.is_elsewhere:
             return
@@ -150,17 +162,10 @@ class EmbeddedProvider:
         await asyncio.gather(*(self.discard(index) for index in list(self._children)))
 
 
-def _import_path(env_id: str) -> dict[str, str]:
-    """Return the variables with which a remote finds the module that its env id names where this process does."""
-    if ":" not in env_id:
-        return {}
-    return {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
-
-
-def _address(ports: _Ports, password: str) -> RemoteAddress:
-    host = "127.0.0.1"
+def _address(ready: Ready, password: str) -> RemoteAddress:
     return RemoteAddress(
-        VNCAddress(host, ports.vnc_port, password[:8]), RewarderAddress(host, ports.rewarder_port, password)
+        VNCAddress(_HOST, ready.vnc_port, vnc_password(password)),
+        RewarderAddress(_HOST, ready.rewarder_port, password),
     )
 
 

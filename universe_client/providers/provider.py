@@ -1,4 +1,4 @@
-"""What a provider is: it hands out remotes and takes them back."""
+"""The interface of providers, and the address of a remote."""
 
 from __future__ import annotations
 
@@ -11,45 +11,59 @@ from vnc.session import VNCAddress
 
 @dataclass(frozen=True, slots=True)
 class RemoteAddress:
-    """The two channels of one remote; without a rewarder it has no rewards and no episodes."""
+    """The address of one remote: both its ports, with the passwords and the trusted certificates.
+
+    Args:
+        vnc: where the VNC server listens.
+        rewarder: where the rewarder listens; without one the remote has no rewards and no episodes.
+    """
 
     vnc: VNCAddress
     rewarder: RewarderAddress | None = None
 
     def __str__(self) -> str:
-        """`host:vnc_port+rewarder_port`; passwords do not appear."""
+        """Return `host:vnc_port+rewarder_port`, without passwords."""
         return str(self.vnc) if self.rewarder is None else f"{self.vnc}+{self.rewarder.port}"
 
 
 class Provider(Protocol):
-    """A source of `n` remotes; its coroutines run on the environment's event loop."""
+    """A source of `n` remotes, for `VectorEnv(remotes=...)`.
+
+    Any object with these members is a provider. An environment calls the coroutines on its own event loop, and those of
+    different remotes concurrently.
+    """
 
     @property
     def n(self) -> int:
-        """How many remotes it hands out."""
+        """The number of remotes."""
         ...
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return where remote `index` listens, starting it (again) if it is not alive.
+        """Return the address of remote `index`. Start the remote, again if it has ended.
+
+        The environment calls this before each connection to the remote, also after a connection was lost.
+
+        Args:
+            index: 0 to `n - 1`.
 
         Raises:
-            ProviderError: it could not be started.
+            ProviderError: the remote did not start. With `permanent` set, the environment does not try again.
         """
         ...
 
     async def discard(self, index: int) -> None:
-        """Remote `index` is alive but of no use (its reset never ends): the next `acquire` gives another."""
+        """Give up remote `index`, for example because its resets never end: the next `acquire` starts another."""
         ...
 
     async def close(self) -> None:
-        """Take every remote back. Idempotent."""
+        """End all remotes that this provider started. Idempotent."""
         ...
 
 
 @runtime_checkable
 class Staged(Protocol):
-    """A provider whose remotes take a while to start, and that says how far they are."""
+    """A provider whose remotes take long to start, and that reports how far each of them is."""
 
     def phase(self, index: int) -> str | None:
-        """Return what remote `index` waits for in `acquire`; None when it is started."""
+        """Return the step of `acquire` that remote `index` waits for; None once it is started."""
         ...

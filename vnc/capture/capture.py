@@ -18,7 +18,6 @@ from __future__ import annotations
 import errno
 import logging
 import mmap
-import os
 import struct
 import time
 from collections.abc import Callable, Sequence
@@ -31,6 +30,7 @@ import msgspec
 from vnc.capture.scan import BELL, COLOUR_MAP, FRAMEBUFFER_UPDATE, ServerMessage
 from vnc.errors import ProtocolError
 from vnc.pixel_format import RGBX, PixelFormat
+from vnc.private_file import create_private
 from vnc.server.damage import Rect
 
 MAX_BYTES = 1 << 30
@@ -89,9 +89,7 @@ class CaptureWriter:
         self._max_bytes, self._clock = max_bytes, clock
         self._began = clock()
         self._uses: set[int] = set()
-        self._file = open(  # noqa: SIM115  (closed by `close`)
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0
-        )
+        self._file = create_private(path, buffering=0)
         self._put(msgspec.json.encode(header) + b"\n")
 
     def message(self, message: ServerMessage) -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from rewarder.display.child import MAX_LINE, Child
 from rewarder.display.xdisplay import DisplayError, XDisplay
-from rewarder.runtimes import RuntimeOptions, opened, program
+from rewarder.runtimes import opened, program
 from rewarder.runtimes.program import ProgramFailed, ProgramRuntime
+from rewarder.serving import Serving
 from tests.support.processes import Obituary, descendants, session, state
 from vnc.client.portable import connect
 from vnc.session import VNCAddress
@@ -241,7 +242,7 @@ def test_a_missing_program_is_named():
 
 
 def test_the_name_in_the_env_id_is_the_program():
-    with opened("process.true", RuntimeOptions(screen_size=(80, 60))) as (runtime, port):
+    with opened("process.true", Serving(screen_size=(80, 60))) as (runtime, port):
         assert runtime.env_ids == ("process.true",) and runtime._command == ["true"]
         assert asyncio.run(shape_of_screen(port)) == (60, 80, 3)
 
@@ -262,8 +263,8 @@ def test_endless_lines_come_in_pieces():
 def test_the_command_serves_a_program_on_the_port_it_is_given():
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "rewarder", "serve", ENV_ID, "--xvnc", "80x60", "--no-password"]
-    command += ["--vnc-port", str(port), "--program", "/bin/sh -c 'sleep 60'", "--exit-with-stdin"]
+    serving = {"screen_size": [80, 60], "vnc_port": port, "program": ["/bin/sh", "-c", "sleep 60"]}
+    command = [sys.executable, "-m", "rewarder", json.dumps({"env_id": ENV_ID, "serving": serving})]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as remote:
         assert json.loads(remote.stdout.readline())["vnc_port"] == port
         assert asyncio.run(shape_of_screen(port)) == (60, 80, 3)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
-from universe_client.cli.main import main
+from universe_client.cli.main import COMMANDS, main
+from universe_client.renamed import OPTIONS
 
 
 def test_without_a_command_it_says_which_there_are(capsys):
@@ -23,7 +26,7 @@ def test_without_a_command_it_says_which_there_are(capsys):
     [
         (["run"], "needs an env_id, such as builtin.NeonDrive-v0"),
         (["run", "builtin.NeonDrive-v0", "--keys", "Left,Jump"], "no key is called 'Jump'"),
-        (["run", "builtin.NeonDrive-v0", "--agent", "none"], "'none' is neither random, noop nor module:"),
+        (["run", "builtin.NeonDrive-v0", "--agent", "none"], "'none' is not random, noop or module:"),
         (["run", "builtin.NeonDrive-v0", "--agent", "nowhere:act"], "No module named 'nowhere'"),
         (["run", "builtin.NeonDrive-v0", "--agent", "json:nobody"], "'json' has no 'nobody'"),
         (["run", "builtin.NeonDrive-v0", "--agent", "json:__doc__"], "json:__doc__ is not callable"),
@@ -52,7 +55,7 @@ def test_without_a_daemon_it_says_what_to_start(capsys, monkeypatch, command):
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--fps", "0"), ("--steps", "-1"), ("--seconds", "0"), ("--episodes", "1.5")],
+    [("--step-rate", "0"), ("--steps", "-1"), ("--seconds", "0"), ("--episodes", "1.5")],
 )
 def test_a_limit_that_is_none_is_refused(capsys, option, value):
     with pytest.raises(SystemExit, match="2"):
@@ -62,7 +65,7 @@ def test_a_limit_that_is_none_is_refused(capsys, option, value):
 
 def test_a_warning_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr(
-        "universe_client.cli.main.doctor", lambda: warnings.warn("it is slow", stacklevel=1) or 0
+        "universe_client.cli.doctor.doctor", lambda: warnings.warn("it is slow", stacklevel=1) or 0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -77,3 +80,32 @@ def test_the_doctor_tells_what_is_missing_from_what_does_harm(capsys, monkeypatc
     assert re.search(r"^ - +docker +not usable", told, re.MULTILINE)
     assert re.search(r"^ yes +a remote +runs", told, re.MULTILINE)
     assert "Agents can run here." in told
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [(name, old, new) for name, table in OPTIONS.items() for old, new in table.items()],
+)
+def test_an_old_option_is_a_usage_error_that_names_the_new_one(capsys, command, old, new):
+    with pytest.raises(SystemExit, match="2"):
+        main([command, "builtin.NeonDrive-v0", old, "1"])
+    assert f"error: {old} is now {new}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(capsys, command):
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    help_text = capsys.readouterr().out
+    assert help_text.startswith(f"usage: universe-client {command} ") and "--log-level" in help_text
+
+
+def test_a_command_imports_no_other_command():
+    code = """
+import sys
+from universe_client.cli.main import command_parser
+command_parser(["doctor"]).parse_args(["doctor"])
+assert "universe_client.cli.doctor" in sys.modules
+assert not {"universe_client.cli.run", "universe_client.cli.view"} & sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

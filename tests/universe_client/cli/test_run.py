@@ -53,7 +53,7 @@ def test_a_run_without_a_remote_says_why(open_env, capsys, as_json):
     assert run(env, NoopAgent(), 100.0, Until(seconds=3600), None, as_json) == 1
     out = capsys.readouterr().out
     told = msgspec.json.decode(out)["complaint"] if as_json else out
-    assert "no remote was up within 0." in told
+    assert "no remote started within 0." in told
     assert "remote 0 (127.0.0.1:1), connect: " in told and "refused" in told
     assert "; and 1 more" in told
 
@@ -62,7 +62,7 @@ def test_a_run_that_ends_too_early_says_what_the_remotes_wait_for(open_env, scri
     silent = scripted(on_reset=lambda remote, request: None)
     assert run(open_env(silent), NoopAgent(), None, Until(steps=1), None, True) == 1
     told = msgspec.json.decode(capsys.readouterr().out)["complaint"]
-    assert "no remote was up within" in told and " waits for " in told
+    assert "no remote started within" in told and " waits for " in told
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(open_env, scripted, capsys, monkeypatch):

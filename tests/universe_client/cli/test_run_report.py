@@ -108,7 +108,7 @@ def test_a_run_in_one_line():
     assert told == (
         "12 s, 60.0 steps/s; 1 of 2 run, 1918.1 frames/s, 3936 episodes, reward +3, reaction 123.5 ms"
     )
-    assert line(report([], complaint="no remote was up")).endswith("; no remote was up")
+    assert line(report([], complaint="no remote started")).endswith("; no remote started")
 
 
 def test_of_a_program_that_ended_one_line_is_enough_but_for_the_first():

@@ -69,7 +69,7 @@ async def test_without_a_browser_the_url_is_printed(password_file, tmp_path, mon
 async def test_a_wrong_password_is_said(tmp_path):
     async with served(Scripted(), password=PASSWORD) as (ports, _):
         (remote,) = parse(f"vnc://127.0.0.1:{ports.vnc_port}+{ports.rewarder_port}?password=wrong")
-        with pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{ports.rewarder_port} refuses the password"):
+        with pytest.raises(ConfigError, match=rf"127\.0\.0\.1:{ports.rewarder_port} rejects the password"):
             await asyncio.to_thread(viewer_url, remote, acting=False)
 
 
@@ -137,14 +137,14 @@ def test_a_native_viewer_is_told_to_insist_on_tls(tmp_path, monkeypatch, authori
 def test_a_native_viewer_cannot_pin(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(view_module.shutil, "which", lambda name: "/bin/true")
     assert main(["view", "--native", f"vncs://127.0.0.1:5977?fingerprint={'00' * 32}"]) == 2
-    assert "vncviewer pins no fingerprint: give ca_file=" in capsys.readouterr().err
+    assert "vncviewer cannot compare a fingerprint: use ca_file=" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("url", "words"),
     [
         ("vnc://localhost:5900", "no rewarder port"),
-        ("vnc://localhost,localhost", "2 remotes are named"),
+        ("vnc://localhost,localhost", "the address has 2 remotes"),
         ("vnc://127.0.0.1:1+1", "127.0.0.1:1: .*refused"),
     ],
 )

@@ -126,7 +126,7 @@ def test_other_remotes_are_config_errors(remotes):
 def test_started_remotes_need_an_env_id_and_no_addresses_are_none():
     with pytest.raises(ConfigError, match="needs an env_id"):
         provider(2, None, 60.0)
-    with pytest.raises(ConfigError, match="no remote"):
+    with pytest.raises(ConfigError, match="there is no address"):
         AddressProvider([])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from rewarder.sanitize import clean
+from rewarder.serving import Request
 from universe_client.errors import ConfigError
 from universe_client.providers.containers.daemon import EngineError, EngineMissing, daemon_url, knock
 from universe_client.providers.containers.images import Image
@@ -50,7 +51,7 @@ class Plan:
 
     name: str
     reference: str
-    command: Sequence[str]
+    request: Request
     labels: Mapping[str, str]
     limits: Image
     network: str
@@ -169,12 +170,12 @@ class Engine:
         with self._translated():
             container = self._client.containers.create(
                 plan.reference,
-                list(plan.command),
+                [plan.request.env_id],
                 name=plan.name,
                 labels=dict(plan.labels),
                 network=plan.network,
                 ports={f"{port}/tcp": (HOST, None) for port in (VNC_PORT, REWARDER_PORT)},
-                environment={"UNIVERSE_PASSWORD": "stdin"}
+                environment={"UNIVERSE_REQUEST": "stdin"}
                 | ({"UNIVERSE_NETWORK": "open"} if plan.is_open else {}),
                 stdin_open=True,
                 init=False,  # the entrypoint is one
@@ -202,14 +203,14 @@ class Engine:
                 f'the image {reference} does not begin with ENTRYPOINT ["{_ENTRYPOINT}", ...], which locks a remote in'
             )
 
-    def start(self, identity: str, password: str) -> None:
-        """Let it run; its first process reads the password from its standard input."""
+    def start(self, identity: str, request: Request) -> None:
+        """Start a container, and send its first process the request over standard input."""
         with self._translated():
             container = self._container(identity)
             stream = container.attach_socket(params={"stdin": 1, "stream": 1})
             with closing(stream._sock), closing(stream._response):
                 container.start()
-                stream._sock.sendall(password.encode() + b"\n")
+                stream._sock.sendall(msgspec.json.encode(request) + b"\n")
 
     def access(self, name: str) -> Access:
         """Return how to get into a container that runs, by name or id.

@@ -10,12 +10,14 @@ from enum import StrEnum
 import msgspec
 
 from rewarder.client import RewarderAddress
+from rewarder.serving import Ready
 from universe_client.providers.containers.daemon import EngineError
 from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine, Plan
 from universe_client.providers.containers.owner import SESSION
 from universe_client.providers.containers.removal import session_lives
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
+from vnc.vncauth import vnc_password
 
 LOG_LINES = 20
 _KILLED = 137  # 128 and SIGKILL
@@ -27,13 +29,6 @@ class Phase(StrEnum):
     DAEMON = "daemon"
     START = "start"
     REWARDER = "rewarder"
-
-
-class _Ready(msgspec.Struct):
-    """The line a remote prints when both its ports are open."""
-
-    vnc_port: int
-    rewarder_port: int
 
 
 class OneContainer:
@@ -61,7 +56,7 @@ class OneContainer:
         password = secrets.token_urlsafe(16)
         self._make()
         identity = self._existing()
-        self._engine.start(identity, password)
+        self._engine.start(identity, msgspec.structs.replace(self.plan.request, password=password))
         self.phase = Phase.REWARDER
         with self._engine.output(identity) as lines:
             if not any(map(_is_ready, lines)):
@@ -116,7 +111,7 @@ class OneContainer:
 
 def _is_ready(line: str) -> bool:
     try:
-        msgspec.json.decode(line, type=_Ready)
+        msgspec.json.decode(line, type=Ready)
     except msgspec.DecodeError:
         return False
     return True
@@ -124,7 +119,7 @@ def _is_ready(line: str) -> bool:
 
 def _address(container: Container, password: str) -> RemoteAddress:
     return RemoteAddress(
-        VNCAddress(HOST, container.ports[VNC_PORT], password[:8]),
+        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password(password)),
         RewarderAddress(HOST, container.ports[REWARDER_PORT], password),
     )
 

@@ -1,4 +1,4 @@
-"""Remotes in containers: one each, on this machine's loopback only, removed however the agent ends."""
+"""Remotes in containers: one each, reachable from this machine only, removed however the agent ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from rewarder.serving import Request, Serving
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
 from universe_client.providers.containers.answering import answers
@@ -20,34 +21,48 @@ from universe_client.providers.containers.one_container import OneContainer, Pha
 from universe_client.providers.containers.owner import SESSION, Owner
 from universe_client.providers.containers.removal import reap
 from universe_client.providers.provider import RemoteAddress
+from universe_client.renamed import refuse_old_names
 
 logger = logging.getLogger(__name__)
 
-IDLE_TIMEOUT = 600
-"""Seconds without an agent after which a container ends by itself."""
-_CANNOT_BE_STARTED = 2  # the exit status with which a remote says that it was asked for what it cannot do
+IDLE_TIMEOUT = 600.0
+"""Seconds without an agent after which a container ends, unless `serving` has another `idle_timeout`."""
+_CANNOT_START = 2  # the exit status of a remote that refuses its env id or its options
 _STOP_TIMEOUT = 10.0
 HEALTH_PERIOD = 5.0
-"""Seconds between two looks at the health that the daemon knows of."""
+"""Seconds between two queries of the health that the daemon has recorded."""
 _UNHEALTHY = "its health check fails"
 _PATIENCE = 0.9
-"""The share of `start_timeout` after which a start has failed: the rest is for saying why."""
+"""The share of `start_timeout` after which a start has failed. In the remaining time the reason is queried."""
 
 
+@refuse_old_names
 @dataclass(slots=True)
 class DockerProvider:
-    """Runs one container per remote.
+    """Runs one container per remote (`docker:N`).
+
+    The containers' ports are published on 127.0.0.1. Each container has a random password, limited memory, processors
+    and processes, and by default no way into any network. A container that ends, is removed, or does not answer is
+    replaced. All are removed when the provider is closed; `universe-client reap`, and the next provider, remove those
+    of agents that were killed.
+
+    Args:
+        n: the number of remotes, at least 1.
+        env_id: the environment to play.
+        start_timeout: seconds that one container may take until its remote can be reached.
+        image: the image to run and its limits; None uses the image of this project that plays `env_id`.
+        reference: `NAME[:TAG]` of an image of your own that is built on one of this project's; its limits are those of
+            `image`, by default the base image's.
+        serving: the options of each remote. They take precedence over those in the image's ENTRYPOINT. Where a remote
+            listens in its container is not an option.
+        network: the name of a Docker network that the containers join without restrictions; None gives them a network
+            without a way out.
 
     Attributes:
-        n: how many.
-        env_id: what they play at first.
-        start_timeout: seconds until one must be reachable.
-        image: what to run, and within which limits; None takes the image of ours that plays `env_id`.
-        reference: the name and tag of another image that serves remotes as ours do; its limits are the base image's.
-        arguments: more command-line arguments for the remote (`python -m rewarder serve --help`).
-        network: the name of a Docker network of yours that the containers join, and may use as they like. None gives
-            them one that leads nowhere.
-        session: what names our containers and tells them from those of others.
+        session: a random name that this provider's containers carry as a label; see `universe-client down`.
+
+    Raises:
+        ConfigError: `n` is less than 1, the Docker SDK is not installed, or no image plays `env_id`.
     """
 
     n: int
@@ -55,7 +70,7 @@ class DockerProvider:
     start_timeout: float = 60.0
     image: Image | None = None
     reference: str | None = None
-    arguments: Sequence[str] = ()
+    serving: Serving = field(default_factory=Serving)
     network: str | None = None
     session: str = field(default_factory=lambda: secrets.token_hex(4), init=False)
     _runs: dict[int, OneContainer] = field(default_factory=dict, init=False, repr=False)
@@ -68,30 +83,30 @@ class DockerProvider:
 
     def __post_init__(self) -> None:
         if self.n < 1:
-            raise ConfigError(f"{self.name}:{self.n} has no remotes")
+            raise ConfigError(f"{self.name}:{self.n} has no remotes: the number is at least 1")
         check_sdk()
         self.image = self.image or (IMAGES[0] if self.reference else image_for(self.env_id))
 
     def phase(self, index: int) -> str | None:
-        """Return what remote `index`, which is being acquired, is waiting for."""
+        """Return the step of `acquire` that remote `index` waits for; None once it is started."""
         run = self._runs.get(index)
         return run.phase if run is not None else Phase.DAEMON
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Return the address of the container, of a new one if there is none, it has ended or does not answer.
+        """Return the address of remote `index`; start a container if there is none, it has ended or does not answer.
 
         Raises:
-            ProviderError: it could not be started.
-            LocalStateError: this process was forked from the one that started remotes.
+            ProviderError: the container did not start.
+            LocalStateError: this process is a fork of the one that started the remotes.
         """
         self._home.enter()
         run = self._runs.get(index)
-        if run is not None and run.address is not None and await self._lives(index, run):
+        if run is not None and run.address is not None and await self._still_answers(index, run):
             return run.address
         await self.discard(index)
         return await self._start(index)
 
-    async def _lives(self, index: int, run: OneContainer) -> bool:
+    async def _still_answers(self, index: int, run: OneContainer) -> bool:
         assert run.address is not None
         try:
             container = await blocking(run.inspect)
@@ -102,7 +117,7 @@ class DockerProvider:
             elif await answers(run.address):
                 return True
             else:
-                what = "it runs and does not answer"
+                what = "it runs, but does not answer"
             words = await blocking(run.last_words) if container is not None else []
         except EngineError as error:
             raise self._failure(index, run, str(error), []) from error
@@ -119,7 +134,7 @@ class DockerProvider:
             async with asyncio.timeout(_PATIENCE * self.start_timeout):
                 return await asyncio.shield(run.task)
         except TimeoutError:
-            what = f"waited for its {run.phase} for {_PATIENCE * self.start_timeout:g} s"
+            what = f"waited for the {run.phase} for {_PATIENCE * self.start_timeout:g} s"
             raise await self._give_up(index, run, what) from None
         except ImageMissing as error:
             raise await self._give_up(index, run, self._missing(), permanent=True) from error
@@ -131,7 +146,9 @@ class DockerProvider:
         return Plan(
             name=f"universe-client-{self.session}-{index}-{secrets.token_hex(2)}",
             reference=self.reference or self.image.reference,
-            command=[self.env_id, "--idle-timeout", str(IDLE_TIMEOUT), *self.arguments],
+            request=Request(
+                env_id=self.env_id, serving=self.serving.over(Serving(idle_timeout=IDLE_TIMEOUT))
+            ),
             labels=self._labels,
             limits=self.image,
             network=self.network or self._network,
@@ -149,9 +166,9 @@ class DockerProvider:
         return f"universe-client-{self.session}"
 
     async def _engine(self, index: int) -> Engine:
-        """Return the daemon; the first to ask connects, tidies up, and makes the network.
+        """Return the connection to the daemon. The first call connects, removes orphans and creates the network.
 
-        The network is the session: it is not made again, so that whoever removes it has ended the session.
+        The network stands for the session: it is not created again, so that removing it ends the session.
         """
         if self._opening is None:
             self._opening = asyncio.create_task(blocking(self._open), name="docker daemon")
@@ -171,12 +188,12 @@ class DockerProvider:
     def _open(self) -> Engine:
         engine = Engine()
         for container in reap(engine):
-            logger.info("= removed %s, whose owner is dead", container)
+            logger.info("= removed %s, whose agent has ended", container)
         engine.create_network(self._network, self._labels)
         return engine
 
     async def _watch(self, engine: Engine) -> None:
-        """Remove containers that the daemon calls unhealthy: their links notice, and acquire others."""
+        """Remove unhealthy containers. Their remotes lose the connection and acquire new ones."""
         while True:
             await asyncio.sleep(HEALTH_PERIOD)
             try:
@@ -189,12 +206,12 @@ class DockerProvider:
                     logger.warning("! %s", self._failure(index, run, _UNHEALTHY, []))
                     await self.discard(index)
 
-    # -- ends ---------------------------------------------------------------------------------------------------
+    # -- failures and removal -----------------------------------------------------------------------------------
 
     async def _give_up(
         self, index: int, run: OneContainer, what: str, *, permanent: bool = False
     ) -> ProviderError:
-        """Return the error that says why, with the container's last words; remove the container."""
+        """Remove the container; return an error with the reason and the end of the container's log."""
         status = None
         try:
             container = await blocking(run.inspect)
@@ -206,7 +223,7 @@ class DockerProvider:
         except EngineError as error:
             words = [f"(no log: {error})"]
         failure = self._failure(index, run, what, words)
-        failure.permanent = permanent or status == _CANNOT_BE_STARTED
+        failure.permanent = permanent or status == _CANNOT_START
         await self.discard(index)
         return failure
 
@@ -218,20 +235,25 @@ class DockerProvider:
     def _missing(self) -> str:
         assert self.image is not None
         if self.reference is not None:
-            return f"there is no image {self.reference} here"
+            return f"the daemon has no image {self.reference}: build or pull it"
         return (
-            f"there is no image {self.image.reference} here: universe-client build {self.image.name}, "
+            f"the daemon has no image {self.image.reference}: run universe-client build {self.image.name} "
             "in a checkout of this project"
         )
 
     def _session_ended(self) -> str:
-        return f"its session has ended: universe-client down, or somebody removed the network {self._network}"
+        return (
+            f"its session was ended by universe-client down, or by the removal of the network {self._network}"
+        )
 
     def _label(self, index: int) -> str:
         return f"{index} ({self.name})"
 
     async def discard(self, index: int) -> None:
-        """Remove the container, in whatever phase it is; a fork of the process that started it does nothing."""
+        """Remove the container of remote `index`, also while it starts.
+
+        This does nothing in a fork of the process that started it.
+        """
         if self._home.is_elsewhere:
             return
         run = self._runs.pop(index, None)
@@ -240,20 +262,20 @@ class DockerProvider:
         removal = asyncio.create_task(self._remove(run), name=f"removal of {run.plan.name}")
         self._removals.add(removal)
         removal.add_done_callback(self._removals.discard)
-        await asyncio.shield(removal)  # whoever waits may give up, the removal does not
+        await asyncio.shield(removal)  # a cancelled caller does not cancel the removal
 
     async def _remove(self, run: OneContainer) -> None:
         try:
             await blocking(run.stop)
         except EngineError as error:
-            logger.warning("! container %s may be left behind: %s", run.plan.name, error)
+            logger.warning("! container %s could not be removed: %s", run.plan.name, error)
         assert run.task is not None
         ended, _ = await asyncio.wait([run.task], timeout=_STOP_TIMEOUT)
         for task in ended:
-            task.exception()  # a start that was stopped has failed: nobody need hear of it
+            task.exception()  # retrieves the error of a start that was stopped, which asyncio would log
 
     async def close(self) -> None:
-        """Remove every container, and the network; a fork of the process that made them does nothing."""
+        """Remove all containers and the network. This does nothing in a fork of the process that created them."""
         if self._home.is_elsewhere:
             return
         self._closed = True
@@ -266,10 +288,10 @@ class DockerProvider:
         try:
             engine = await opening
         except (EngineError, ConfigError):
-            return  # told by whoever asked for a remote
+            return  # `acquire` has reported it
         await asyncio.gather(*(self.discard(index) for index in list(self._runs)), *self._removals)
         try:
             await blocking(lambda: engine.remove_network(self._network))
         except EngineError as error:
-            logger.warning("! network %s may be left behind: %s", self._network, error)
+            logger.warning("! network %s could not be removed: %s", self._network, error)
         engine.close()

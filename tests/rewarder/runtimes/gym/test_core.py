@@ -1,5 +1,6 @@
 """Gymnasium environments as runtimes: keys to actions, seeds, ends, frames."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 
-from rewarder.runtimes import RuntimeOptions, create
+from rewarder.runtimes import create
 from rewarder.runtimes.gym.core import GymCore
 from rewarder.runtimes.gym.keys import key_map
 from rewarder.sdk.keys import DOWN, LEFT, RIGHT, UP
+from rewarder.serving import Serving
 from tests.rewarder.remotes import served, wire
 from tests.support.own_envs import own
 from vnc.events import KeyEvent
@@ -202,13 +204,15 @@ async def test_a_module_that_a_client_names_is_not_imported(own):
 )
 def test_a_package_that_is_missing_is_one_line_that_names_the_extra(tmp_path, missing, env_id, extra):
     (tmp_path / "sitecustomize.py").write_text(f"import sys; sys.modules[{missing!r}] = None\n")
-    serve = [sys.executable, "-m", "rewarder", "serve", env_id, "--no-password"]
+    serve = [sys.executable, "-m", "rewarder", json.dumps({"env_id": env_id})]
     path = os.pathsep.join([str(tmp_path), *sys.path])
-    ended = subprocess.run(serve, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(serve, env=os.environ | {"PYTHONPATH": path}, **pipes) as ended:
+        complaint = ended.stderr.read()
     package = missing.replace("_", "-")
     what = f"{env_id.removeprefix('gym-core.')}: {package} is not installed"
     advice = f"pip install '.[{extra}]', in a checkout of universe-client"
-    assert ended.stderr.splitlines() == [f"rewarder: {what}: {advice}"]
+    assert complaint.splitlines() == [f"rewarder: {what}: {advice}"]
     assert ended.returncode == 2
 
 
@@ -239,7 +243,7 @@ def test_a_tap_between_two_ticks_is_one_action_and_a_reset_releases(opened):
 def test_observations_are_sent_when_asked_for(opened):
     silent = opened("gym-core.Recorder-v0")
     assert silent.reset("gym-core.Recorder-v0", None).env_observation is None
-    telling = create("gym-core.Recorder-v0", RuntimeOptions(env_observation=True))
+    telling = create("gym-core.Recorder-v0", Serving(env_observation=True))
     telling.open()
     expected = {"position": [0.5, -0.5], "lives": 3}
     assert telling.reset("gym-core.Recorder-v0", None).env_observation == expected
