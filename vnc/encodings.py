@@ -1,4 +1,7 @@
-"""Encodings by number and by name, and which of them a client asks for."""
+"""Encodings by number and by name, and the list of encodings that a client requests.
+
+The numbers are those of RFC 6143 sections 7.7 and 7.8 and of the community's registry (rfbproto).
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,16 @@ import ipaddress
 from typing import Literal, get_args
 
 RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
-LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPDATES = -224, -223, -308, -312, -313
-_WORST_QUALITY = -32  # ... to -23, the best: JPEG in Tight (RFC 6143 section 7.7.6 has the rest of Tight)
+DESKTOP_SIZE, LAST_RECT, POINTER_POSITION, CURSOR, X_CURSOR = -223, -224, -232, -239, -240
+QEMU_KEYS, LED_STATE, DESKTOP_NAME, EXTENDED_DESKTOP_SIZE = -258, -261, -307, -308
+FENCE, CONTINUOUS_UPDATES = -312, -313
+QUALITIES = range(-32, -22)
+"""JPEG quality in Tight, from 0 (the worst) to 9."""
+COMPRESSION_LEVELS = range(-256, -246)
+"""Effort of compression, from 0 (the least) to 9."""
 
 Encoding = Literal["auto", "raw", "hextile", "zrle", "tight"]
+"""The encodings that a user may prefer."""
 
 BY_NAME: dict[str, int] = {
     "raw": RAW,
@@ -20,22 +29,23 @@ BY_NAME: dict[str, int] = {
     "tight": TIGHT,
     "zrle": ZRLE,
 }
+"""The numbers of the encodings that carry pixels, by lower-case name."""
+
 _OTHERS = (TIGHT, ZRLE, HEXTILE, ZLIB, RRE)
 _PSEUDO = (LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPDATES)
 
 
 def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int, ...]:
-    """Return the encoding numbers to ask a server for, best first.
+    """Return the encoding numbers for a SetEncodings message (RFC 6143 section 7.5.2), best first.
 
     Args:
-        encoding: the one preferred. "auto" is Raw for a server on this host, where bytes are cheaper than the time
-            both ends spend on compressing them, and Tight for any other: docs/performance.md has the
-            measurements.
-        quality: of JPEG, 0 to 9, where Tight may use it; None keeps pixels exact.
-        host: of the server.
+        encoding: the preferred one. "auto" is Raw for a server on this host, where sending bytes takes less time than
+            compressing them, and Tight for any other server; docs/performance.md has the measurements.
+        quality: JPEG quality, 0 to 9, for Tight; None for exact pixels.
+        host: the server's host name or address.
 
     Raises:
-        ValueError: there is no such encoding, or no such quality.
+        ValueError: `encoding` or `quality` is unknown.
     """
     if encoding == "auto":
         first = RAW if _is_this_host(host) and quality is None else TIGHT
@@ -43,21 +53,21 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
         first = BY_NAME[encoding]
     else:
         raise ValueError(f"encoding {encoding!r} is none of {', '.join(get_args(Encoding))}")
-    rest = [number for number in (*_OTHERS, RAW) if number != first]
-    return (COPY_RECT, first, *rest, *_PSEUDO, *jpeg(quality))
+    others = [number for number in (*_OTHERS, RAW) if number != first]
+    return (COPY_RECT, first, *others, *_PSEUDO, *jpeg(quality))
 
 
 def jpeg(quality: int | None) -> tuple[int, ...]:
-    """Return the pseudo-encoding that allows JPEG of this quality, 0 to 9; nothing for None.
+    """Return the pseudo-encoding that allows JPEG of this quality, 0 to 9; an empty tuple for None.
 
     Raises:
-        ValueError: there is no such quality.
+        ValueError: `quality` is out of range.
     """
     if quality is None:
         return ()
     if not 0 <= quality <= 9:
         raise ValueError(f"quality {quality} is not within 0..9")
-    return (_WORST_QUALITY + quality,)
+    return (QUALITIES[quality],)
 
 
 def _is_this_host(host: str) -> bool:

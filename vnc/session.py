@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -88,31 +87,6 @@ class SessionStats:
     """Encoded rect payload, 12 header bytes a rect included."""
     long_cut_texts: int = 0
     """Clipboard texts longer than `Limits.cut_text`."""
-
-
-class Owner:
-    """The process that opened a session.
-
-    A process that was forked from it shares the session's descriptors, but has neither its threads nor its loop, and
-    its locks may be held for ever: whatever it did would be done to its parent.
-    """
-
-    def __init__(self) -> None:
-        self._pid = os.getpid()
-
-    @property
-    def is_here(self) -> bool:
-        """Whether this is that process."""
-        return os.getpid() == self._pid
-
-    def check(self) -> None:
-        """Refuse to go on in another process.
-
-        Raises:
-            RuntimeError: this process was forked from the one that opened the session.
-        """
-        if not self.is_here:
-            raise RuntimeError("this process was forked from the one that opened it")
 
 
 class Session(Protocol):

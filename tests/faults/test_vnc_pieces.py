@@ -23,8 +23,8 @@ from tests.support.sessions import taken
 from vnc import _core
 from vnc.capture.capture import Capture, read_capture
 from vnc.pixel_format import RGBX
+from vnc.security_types import VENCRYPT, X509_NONE
 from vnc.session import Frame, Limits, Timeouts
-from vnc.vencrypt import SECURITY_TYPE, X509_NONE
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 SEEDS = 10_000
@@ -148,7 +148,7 @@ def established(pump: _core.Pump, capture: Capture) -> _core.Session:
         (timeouts.connect, timeouts.handshake, timeouts.update, 3600.0, 3600.0),
     )
     session.receive(
-        b"RFB 003.008\n" + bytes([1, SECURITY_TYPE, 0, 2, 0, 1]) + struct.pack(">I", X509_NONE) + b"\1"
+        b"RFB 003.008\n" + bytes([1, VENCRYPT, 0, 2, 0, 1]) + struct.pack(">I", X509_NONE) + b"\1"
     )
     session.secured()
     header = capture.header

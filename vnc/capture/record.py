@@ -11,17 +11,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vnc.capture.capture import MAX_BYTES, CaptureHeader, CaptureWriter
-from vnc.capture.scan import (
+from vnc.capture.scan import FRAMEBUFFER_UPDATE, PIXEL_ENCODINGS, Scanner
+from vnc.client.handshake import ServerInit, handshake
+from vnc.encodings import (
+    COMPRESSION_LEVELS,
+    COPY_RECT,
     CURSOR,
     DESKTOP_SIZE,
-    FRAMEBUFFER_UPDATE,
+    HEXTILE,
     LAST_RECT,
-    PIXEL_ENCODINGS,
-    QUALITIES_AND_LEVELS,
+    QUALITIES,
+    RAW,
+    TIGHT,
     X_CURSOR,
-    Scanner,
-)
-from vnc.client.handshake import ServerInit, handshake
+    ZRLE,
+)  # fmt: skip
 from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError, unreachable
 from vnc.events import KeyEvent, PointerEvent, encode
 from vnc.pixel_format import RGBX, PixelFormat
@@ -30,10 +34,10 @@ from vnc.server.protocol import Message, ServerProtocol, SetEncodings, SetPixelF
 from vnc.session import Limits, Timeouts, VNCAddress
 from vnc.vncauth import Passwords
 
-DEFAULT_ENCODINGS = (7, 16, 5, 1, 0, LAST_RECT)
-"""What is asked for without further wishes: Tight, ZRLE, Hextile, CopyRect, Raw; all lossless."""
+DEFAULT_ENCODINGS = (TIGHT, ZRLE, HEXTILE, COPY_RECT, RAW, LAST_RECT)
+"""The encodings that `record` requests by default, best first; all are lossless."""
 
-_PASSED_ON = PIXEL_ENCODINGS | {LAST_RECT, CURSOR, X_CURSOR, DESKTOP_SIZE, *QUALITIES_AND_LEVELS}
+_PASSED_ON = PIXEL_ENCODINGS | {LAST_RECT, CURSOR, X_CURSOR, DESKTOP_SIZE, *QUALITIES, *COMPRESSION_LEVELS}
 _PIECE = 1 << 18
 
 

@@ -10,7 +10,8 @@ from asyncio import StreamReader, StreamWriter
 from collections.abc import Sequence
 
 from vnc.capture.capture import Capture, Recorded
-from vnc.capture.scan import FRAMEBUFFER_UPDATE, RAW, TIGHT, ZLIB, ZRLE
+from vnc.capture.scan import FRAMEBUFFER_UPDATE
+from vnc.encodings import RAW, TIGHT, ZLIB, ZRLE
 from vnc.errors import AuthError, ProtocolError
 from vnc.pixel_format import RGBX
 from vnc.server.protocol import (

@@ -6,16 +6,12 @@ import struct
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
+from vnc import encodings
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.pixel_format import PixelFormat, cpixel, tpixel
 from vnc.session import Limits
 
 FRAMEBUFFER_UPDATE, COLOUR_MAP, BELL, CUT_TEXT, END_OF_CONTINUOUS_UPDATES, FENCE = 0, 1, 2, 3, 150, 248
-
-RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
-DESKTOP_SIZE, LAST_RECT, CURSOR, X_CURSOR = -223, -224, -239, -240
-POINTER_POSITION, QEMU_KEYS, LED_STATE = -232, -258, -261
-DESKTOP_NAME, EXTENDED_DESKTOP_SIZE = -307, -308
 
 _RECT = struct.Struct(">HHHHi")  # RFC 6143 section 7.6.1: 2 x + 2 y + 2 width + 2 height + 4 encoding
 _UNTIL_LAST_RECT = 0xFFFF
@@ -185,7 +181,7 @@ class Scanner:
             x, y, width, height, encoding = _RECT.unpack_from(self._buffer, start)
             self._rects += 1
             self._encodings.add(encoding)
-            if encoding == LAST_RECT:
+            if encoding == encodings.LAST_RECT:
                 return
             if encoding < 0:
                 yield from self._pseudo(width, height, encoding)
@@ -205,17 +201,17 @@ class Scanner:
     def _pseudo(self, width: int, height: int, encoding: int) -> Steps:
         mask = (width + 7) // 8 * height
         match encoding:
-            case -223 | -308:
+            case encodings.DESKTOP_SIZE | encodings.EXTENDED_DESKTOP_SIZE:
                 yield from self._resize(width, height, encoding)
-            case -239:
+            case encodings.CURSOR:
                 yield from self._take(width * height * self._pixel + mask)
-            case -240 if mask:
+            case encodings.X_CURSOR if mask:
                 yield from self._take(6 + 2 * mask)
-            case -240 | -232 | -258:
+            case encodings.X_CURSOR | encodings.POINTER_POSITION | encodings.QEMU_KEYS:
                 pass
-            case -261:
+            case encodings.LED_STATE:
                 yield from self._take(1)
-            case -307:
+            case encodings.DESKTOP_NAME:
                 yield from self._text()
             case _:
                 raise ProtocolError(f"rect {self._rects - 1} has an unknown encoding {encoding}")
@@ -227,7 +223,7 @@ class Scanner:
         yield from self._take(length)
 
     def _resize(self, width: int, height: int, encoding: int) -> Steps:
-        if encoding == EXTENDED_DESKTOP_SIZE:  # 1 number-of-screens + 3 padding + 16 each
+        if encoding == encodings.EXTENDED_DESKTOP_SIZE:  # 1 number-of-screens + 3 padding + 16 each
             screens = yield from self._integer(1)
             yield from self._take(3 + 16 * screens)
         limits = self._limits
@@ -326,18 +322,15 @@ class Scanner:
         return length
 
     _skips: dict[int, Callable[[Scanner, int, int], Steps]] = {  # noqa: RUF012  (a table, never written)
-        RAW: _raw,
-        COPY_RECT: _copy,
-        RRE: _rre,
-        HEXTILE: _hextile,
-        ZLIB: _zlib,
-        TIGHT: _tight,
-        ZRLE: _zrle,
+        encodings.RAW: _raw,
+        encodings.COPY_RECT: _copy,
+        encodings.RRE: _rre,
+        encodings.HEXTILE: _hextile,
+        encodings.ZLIB: _zlib,
+        encodings.TIGHT: _tight,
+        encodings.ZRLE: _zrle,
     }
 
-
-QUALITIES_AND_LEVELS = (*range(-32, -22), *range(-256, -246))
-"""The pseudo-encodings by which a client asks for JPEG quality and effort of compression."""
 
 PIXEL_ENCODINGS = frozenset(Scanner._skips)
 """The encodings of pixels whose lengths are known here."""

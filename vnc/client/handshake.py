@@ -10,17 +10,14 @@ import re
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from dataclasses import dataclass
 
+from vnc.client.vencrypt import log_in, secure
 from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
-from vnc.security_types import described
+from vnc.security_types import NONE, VENCRYPT, VNC_AUTH, described
 from vnc.session import Limits, VNCAddress
-from vnc.vencrypt import SECURITY_TYPE as VENCRYPT
-from vnc.vencrypt import log_in, secure
 from vnc.vncauth import challenge_response
 
-NONE = 1
-VNC_AUTH = 2
 TOO_MANY = 2
-"""A security result."""
+"""The security result of a server that rejects this address for a while."""
 
 _REASON_SECONDS = 2.0
 """How long a server that has refused us has to say why."""

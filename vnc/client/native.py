@@ -25,7 +25,8 @@ from vnc.errors import (
     unreachable,
 )
 from vnc.events import Event, encode
-from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
+from vnc.home import Home
+from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 
 _ERRORS: dict[str, type[VNCError]] = {
@@ -231,7 +232,7 @@ class NativeSession:
         self._flush = flush
         self._done = asyncio.Event()  # with the handshake, one way or the other
         self._announced = False
-        self._owner = Owner()
+        self._home = Home().enter()
         self._hub: _Hub | None
         try:
             self._hub, self._core = _Hub.open(opening, self._changed)
@@ -319,7 +320,7 @@ class NativeSession:
 
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""
-        if not self._owner.is_here:
+        if self._home.is_elsewhere:
             return
         self._core.close()
         self._flush()

@@ -28,8 +28,9 @@ from vnc.client.portable_rects import RECT, RectReader
 from vnc.encodings import FENCE, RAW, ZLIB
 from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
 from vnc.events import Event, encode
+from vnc.home import Home
 from vnc.server.damage import Part, around
-from vnc.session import Frame, Limits, Owner, SessionStats, Timeouts, VNCAddress
+from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
     import asyncvnc
@@ -113,7 +114,7 @@ class PortableSession:
         self._reader, self._writer = Stream(reader), writer
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
         self._loop = asyncio.get_running_loop()
-        self._owner = Owner()
+        self._home = Home().enter()
         self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
         self._front = np.zeros(self.shape, np.uint8)
         self._rects = RectReader(self._reader)
@@ -145,7 +146,7 @@ class PortableSession:
 
     def take(self, out: Frame) -> int:
         """See `vnc.session.Session.take`; this driver always copies the whole frame."""
-        self._owner.check()
+        self._home.enter()
         if out.shape != self.shape:
             raise ValueError(f"array of shape {out.shape}, the screen is {self.shape}")
         with self._lock:
@@ -154,13 +155,13 @@ class PortableSession:
 
     def send(self, events: Sequence[Event]) -> None:
         """See `vnc.session.Session.send`."""
-        self._owner.check()
+        self._home.enter()
         if events and self.error is None:
             self._on_loop(self._write, encode(events))
 
     def refresh(self) -> int:
         """See `vnc.session.Session.refresh`."""
-        self._owner.check()
+        self._home.enter()
         with self._lock:
             self._wanted += 1
             wanted = self._wanted
@@ -173,7 +174,7 @@ class PortableSession:
 
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""
-        if not self._owner.is_here:
+        if self._home.is_elsewhere:
             return
         self._fail(PeerLost(f"{self.address}: closed by us"))
         self._task.cancel()

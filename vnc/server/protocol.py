@@ -11,11 +11,9 @@ from vnc import fences
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat
+from vnc.security_types import NONE, VENCRYPT, VENCRYPT_VERSION, VNC_AUTH, X509_NONE, X509_VNC
 from vnc.server.conversation import Conversation, Parser, drop, read_encodings
 from vnc.server.damage import Rect
-from vnc.vencrypt import SECURITY_TYPE as VENCRYPT
-from vnc.vencrypt import VERSION as VENCRYPT_VERSION
-from vnc.vencrypt import X509_NONE, X509_VNC
 from vnc.vncauth import CHALLENGE_BYTES, Access, Passwords
 
 MAX_CUT_TEXT = 2**31 - 1
@@ -25,7 +23,6 @@ AUTH_FAILED = "authentication failed"
 REFUSED = "too many authentication failures, try again later"
 TLS_REQUIRED = "TLS is required"
 
-_NONE, _VNC_AUTH = 1, 2
 _NEVER = 1 << 62  # bytes: nothing more comes in the clear
 
 
@@ -185,7 +182,7 @@ class ServerProtocol(Conversation):
     def _security_type(self) -> int:
         if self._tls:
             return VENCRYPT
-        return _VNC_AUTH if self._passwords.required else _NONE
+        return VNC_AUTH if self._passwords.required else NONE
 
     def _refuse_security(self, reason: str) -> None:
         none_offered = struct.pack(">B" if self._minor >= 7 else ">I", 0)

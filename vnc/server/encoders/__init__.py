@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from vnc.encodings import RAW, TIGHT, ZRLE
 from vnc.server.encoders.base import EncodedRect, Encoder
-from vnc.server.encoders.raw import RAW, RawEncoder
-from vnc.server.encoders.tight import TIGHT, TightEncoder
-from vnc.server.encoders.zrle import ZRLE, ZRLEEncoder
+from vnc.server.encoders.raw import RawEncoder
+from vnc.server.encoders.tight import TightEncoder
+from vnc.server.encoders.zrle import ZRLEEncoder
 
 ENCODERS: dict[int, Callable[[], Encoder]] = {RAW: RawEncoder, TIGHT: TightEncoder, ZRLE: ZRLEEncoder}
 

@@ -9,8 +9,6 @@ from vnc.server.damage import Rect
 from vnc.server.encoders.base import EncodedRect
 from vnc.server.screen import Screen
 
-RAW = 0
-
 
 class RawEncoder:
     """Pixels as they are; the payload is the screen's converted window itself."""

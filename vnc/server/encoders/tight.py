@@ -13,8 +13,6 @@ from vnc.server.encoders.base import EncodedRect
 from vnc.server.encoders.runs import find_runs, pack_bits
 from vnc.server.screen import Screen
 
-TIGHT = 7
-
 _MAX_WIDTH = 2048  # the protocol's
 _MAX_PIXELS = 65536  # what TigerVNC keeps to; clients size their buffers by it
 _MIN_TO_COMPRESS = 12  # the protocol's: shorter data is sent as it is

@@ -14,8 +14,6 @@ from vnc.server.encoders.base import EncodedRect
 from vnc.server.encoders.runs import Runs, find_runs, pack_bits
 from vnc.server.screen import Screen
 
-ZRLE = 16
-
 _TILE = 64
 _LEVEL = 1  # pixels are wanted now: level 6 costs several times the processor for a tenth of the bytes
 _PALETTE = 127  # the most colours of a palette of runs

@@ -7,22 +7,10 @@ import struct
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 
 from vnc.errors import AuthError, ConnectError, ProtocolError
+from vnc.security_types import SUB_TYPE_NAMES, TLS_NONE, VENCRYPT_VERSION, X509_NONE, X509_PLAIN, X509_VNC
 from vnc.session import VNCAddress
 from vnc.tls import TLS
 
-SECURITY_TYPE = 19
-"""Its number among RFB's."""
-VERSION = bytes([0, 2])
-
-TLS_NONE, TLS_VNC, TLS_PLAIN, X509_NONE, X509_VNC, X509_PLAIN = range(257, 263)
-_NAMES = {
-    TLS_NONE: "TLSNone",
-    TLS_VNC: "TLSVnc",
-    TLS_PLAIN: "TLSPlain",
-    X509_NONE: "X509None",
-    X509_VNC: "X509Vnc",
-    X509_PLAIN: "X509Plain",
-}
 _TO_ANONYMOUS = X509_NONE - TLS_NONE
 
 logger = logging.getLogger(__name__)
@@ -57,9 +45,9 @@ def log_in(writer: StreamWriter, username: str, password: str) -> None:
 
 async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> None:
     version = await reader.readexactly(2)
-    if version < VERSION:
+    if version < VENCRYPT_VERSION:
         raise AuthError(f"VeNCrypt {version[0]}.{version[1]} is older than 0.2")
-    writer.write(VERSION)
+    writer.write(VENCRYPT_VERSION)
     _check_answer((await reader.readexactly(1))[0], 0)
 
 
@@ -72,9 +60,9 @@ async def _agree_on_sub_type(
     wanted = _wanted(address, tls)
     chosen = next((number for number in wanted if number in offered), None)
     if chosen is None:
-        names = ", ".join(_NAMES.get(number, f"VeNCrypt sub-type {number}") for number in offered)
+        names = ", ".join(SUB_TYPE_NAMES.get(number, f"VeNCrypt sub-type {number}") for number in offered)
         raise AuthError(
-            f"{' or '.join(map(_NAMES.__getitem__, wanted))} is wanted, the server offers {names or 'nothing'}"
+            f"{' or '.join(map(SUB_TYPE_NAMES.__getitem__, wanted))} is wanted, the server offers {names or 'nothing'}"
         )
     writer.write(struct.pack(">I", chosen))
     answer = await reader.read(2)
