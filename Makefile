@@ -61,7 +61,7 @@ docs: .venv/.docs
 # The Rust core. It needs cargo, and a C compiler to link. The second run is under loom, which tries the orders in which
 # threads can see each other's writes.
 test-rust:
-	cd vnc/core && cargo test --quiet --locked -p inflate -p jpeg -p pixels -p rfb -p sessions
+	cd vnc/core && cargo test --quiet --locked -p inflate -p pixels -p rfb -p sessions
 	cd vnc/core && RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 timeout 900 \
 	    cargo test --quiet --locked -p sessions --lib --target-dir target/loom
 

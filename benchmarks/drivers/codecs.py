@@ -1,11 +1,11 @@
-"""The decompressors and JPEG decoders there are for the core, on the compressed data of the recorded streams.
+"""Decompressors and JPEG decoders for the core, on the compressed data of the recorded streams.
 
-No socket and no screen: each gets what a server compressed, payload by payload as a client would hand it over, with
-zlib streams that go on from one to the next; in each round every codec has its turn, and what counts is its CPU time.
-Ours are `vnc/core/inflate`, which inflates behind its own history and keeps no checksum (a stream never gets to where
-one could be compared), and `vnc/core/jpeg`. The others are measured as zlib decompressors, and once more as such of
-bare deflate, without checksum. libdeflate is a bound and no choice: it can only do a stream as a whole. What the codecs
-write is compared before: zlib streams by their checksums, JPEG pixel by pixel, where rounding may differ.
+There is no socket and no screen. Each codec gets the compressed payloads one by one, as a client does; zlib streams
+continue from payload to payload. In each round every codec runs once, and its CPU time is measured. The core uses
+`vnc/core/inflate` ("ours") and zune-jpeg. `inflate` keeps no checksum, because the zlib streams of RFB never end, and a
+checksum follows only the end of a stream. The other decompressors are measured with zlib's checksum, and once more on
+bare deflate, without one. libdeflate is a lower bound only: it can only decompress a whole stream at once. The output
+of the codecs is compared first: zlib streams by their checksums, JPEG pixel by pixel with a tolerance for rounding.
 """
 
 from __future__ import annotations
@@ -32,18 +32,19 @@ LEAST_OUTPUT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is decoded."""
+    """A kind of compressed data, and the codecs for it."""
 
     title: str
     forms: Sequence[str]
     codecs: Sequence[str]
+    """The one that the core uses, then the others."""
 
 
 _INFLATE = ("ours", "zlib-ng", "zlib-rs", "miniz_oxide", "libdeflate")
 KINDS = {
     "zlib": Kind("Inflating", ("tight", "zrle"), _INFLATE),
-    "deflate": Kind("Inflating, nobody with a checksum", ("tight", "zrle"), _INFLATE),
-    "jpeg": Kind("Decoding JPEG", ("tight-q8",), ("ours", "libjpeg-turbo", "zune-jpeg")),
+    "deflate": Kind("Inflating, without checksums", ("tight", "zrle"), _INFLATE),
+    "jpeg": Kind("Decoding JPEG", ("tight-q8",), ("zune-jpeg", "libjpeg-turbo")),
 }
 
 
@@ -63,9 +64,9 @@ class Row:
         """ms per update, the median of rounds."""
         return 1000 * statistics.median(self.seconds[codec]) / self.updates
 
-    def ratio(self, codec: str) -> float:
-        """How many times as long as ours, the median of rounds."""
-        pairs = zip(self.seconds[codec], self.seconds["ours"], strict=True)
+    def ratio(self, codec: str, used: str) -> float:
+        """Return the codec's time divided by that of the one the core uses, the median of rounds."""
+        pairs = zip(self.seconds[codec], self.seconds[used], strict=True)
         return statistics.median(theirs / ours for theirs, ours in pairs)
 
 
@@ -78,7 +79,7 @@ def measure(console: Console, rounds: int) -> Report:
         found = {kind: _rows(program, kind, rounds) for kind in KINDS}
     tables = [_table(KINDS[kind], measured) for kind, measured in found.items()]
     means = [f"- {KINDS[kind].title}: {_means(KINDS[kind], measured)}" for kind, measured in found.items()]
-    summary = "\n".join(["Geometric means of the ratios to ours:\n", *means])
+    summary = "\n".join(["Geometric means of the ratios to the codec that the core uses:\n", *means])
     return Report(tables, summary)
 
 
@@ -100,18 +101,19 @@ def _row(program: Path, kind: str, workload: str, form: str, rounds: int) -> Row
 
 
 def _table(kind: Kind, rows: Sequence[Row]) -> Table:
-    others = kind.codecs[1:]
+    used, *others = kind.codecs
     table = Table(
         f"{kind.title}, ms CPU per update (median of rounds)",
-        ["workload", "form", "KB of output", *kind.codecs, *(f"{codec} ÷ ours" for codec in others)],
+        ["workload", "form", "KB of output", *kind.codecs, *(f"{codec} ÷ {used}" for codec in others)],
     )
     for row in rows:
         names = [WORKLOADS[row.workload], FORMS[row.form].title, f"{row.output / row.updates / 1000:.0f}"]
         costs = [f"{row.cost(codec):.3f}" for codec in kind.codecs]
-        table.rows.append([*names, *costs, *(f"{row.ratio(codec):.2f}" for codec in others)])
+        table.rows.append([*names, *costs, *(f"{row.ratio(codec, used):.2f}" for codec in others)])
     return table
 
 
 def _means(kind: Kind, rows: Sequence[Row]) -> str:
-    means = {codec: statistics.geometric_mean(row.ratio(codec) for row in rows) for codec in kind.codecs[1:]}
+    used, *others = kind.codecs
+    means = {codec: statistics.geometric_mean(row.ratio(codec, used) for row in rows) for codec in others}
     return ", ".join(f"{codec} {mean:.2f}" for codec, mean in means.items())

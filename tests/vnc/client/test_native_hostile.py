@@ -34,7 +34,7 @@ pytestmark = needs_native
 CURSOR = -239
 MOST_GROWTH = 24 << 20
 """Bytes that a hostile server may make this process grow by: buffers and streams, no more."""
-JPEG = Path(__file__).parents[3] / "vnc" / "core" / "rfb" / "tests" / "vectors" / "solid.jpg"
+JPEG = Path(__file__).parents[3] / "vnc" / "core" / "rfb" / "tests" / "vectors" / "jpeg" / "solid.jpg"
 
 
 @pytest.fixture

@@ -253,11 +253,6 @@ impl Window<'_> {
         Tile { x: 0, y: 0, width: self.width, height: self.height }
     }
 
-    /// From the first pixel of the rect to the end of the screen, and the bytes of a row of the screen.
-    pub const fn raw_parts(&mut self) -> (&mut [u8], usize) {
-        (self.pixels, self.stride)
-    }
-
     /// Paint a part in one colour.
     #[inline]
     pub fn fill(&mut self, tile: Tile, colour: Rgb) {

@@ -9,7 +9,7 @@
 //! | each: 4 pixel (if flag 16), 1 x<<4|y, 1 (width-1)<<4|(height-1)                    |
 //! ```
 
-use pixels::{Rgb, Subrects, TileWriter};
+use pixels::{Rgb, Subrects};
 
 use super::{Decoder, Progress, Scan};
 use crate::error::{Fault, Reason};
@@ -41,7 +41,6 @@ impl Decoder for Hextile {
 
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault> {
         let mut painter = Painter {
-            writer: TileWriter::default(),
             window: screen.window(rect).map_err(|reason| reason.at(0))?,
             bytes: Bytes::new(payload),
             background: [0; 3],
@@ -76,7 +75,6 @@ fn tile_length(bytes: &[u8], tile: Tile) -> Option<usize> {
 }
 
 struct Painter<'a, 'b> {
-    writer: TileWriter,
     window: Window<'a>,
     bytes: Bytes<'b>,
     /// Both colours carry over from tile to tile (RFC 6143 7.7.4).
@@ -90,7 +88,7 @@ impl Painter<'_, '_> {
         let flags = self.bytes.u8()?;
         if flags & RAW != 0 {
             let pixels = self.bytes.take(tile.area() * 4)?;
-            self.writer.copy(pixels, self.window.canvas(tile));
+            self.window.canvas(tile).copy(pixels);
             return Some(Ok(()));
         }
         if flags & BACKGROUND != 0 {
@@ -107,7 +105,7 @@ impl Painter<'_, '_> {
         } else {
             Subrects::Plain(self.foreground, bytes.as_chunks().0)
         };
-        let drawn = self.writer.draw(self.background, subrects, self.window.canvas(tile));
+        let drawn = self.window.canvas(tile).draw(self.background, subrects);
         Some(drawn.map_err(|first| Reason::SubrectOutside.at(self.bytes.offset() - size * (count - first))))
     }
 }

@@ -1,4 +1,4 @@
-//! Palettes of at most sixteen colours: a table a channel that one instruction looks 32 pixels up in.
+//! Palettes of at most sixteen colours: one table per channel, in which one instruction looks up 32 pixels.
 
 use core::arch::x86_64::{
     __m128i, __m256i, _mm_and_si128, _mm_cvtsi32_si128, _mm_loadl_epi64, _mm_loadu_si128, _mm_set1_epi8,
@@ -7,34 +7,31 @@ use core::arch::x86_64::{
     _mm256_storeu_si256,
 };
 
+use crate::kernels::plain::palette::{self as plain, bit_table};
 use crate::palette::{Depth, Palette};
-use crate::plain;
 
 /// Pixels in a register, and in half of one.
 const LANES: usize = 32;
 const HALF: usize = LANES / 2;
 
-/// Whether this processor can, and there are few enough colours.
-#[inline(always)]
-pub fn fits(palette: &Palette, depth: Depth) -> bool {
-    (depth != Depth::Eight || palette.size() <= HALF) && is_x86_feature_detected!("avx2")
-}
-
-/// See `Palette::expand`; for what fits.
+/// See `Palette::expand`. More than sixteen colours are expanded by the plain kernel.
 #[target_feature(enable = "avx2")]
 pub fn expand<'a>(palette: &Palette, depth: Depth, rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
     match depth {
         Depth::One => {
-            let table = plain::bit_table(palette);
+            let table = bit_table(palette);
             expand_in::<1>(palette, rows, |packed, row| plain::bits(&table, packed, row));
         }
         Depth::Two => expand_in::<2>(palette, rows, |packed, row| plain::pairs(palette, packed, row)),
         Depth::Four => expand_in::<4>(palette, rows, |packed, row| plain::nibbles(palette, packed, row)),
-        Depth::Eight => expand_in::<8>(palette, rows, |indices, row| plain::bytes(palette, indices, row)),
+        Depth::Eight if palette.size() <= HALF => {
+            expand_in::<8>(palette, rows, |indices, row| plain::bytes(palette, indices, row));
+        }
+        Depth::Eight => plain::expand(palette, depth, rows),
     }
 }
 
-/// What is left of a row, fewer pixels than a register has, is for `finish`.
+/// Expand rows of `BITS`-bit indices 32 pixels at a time; `finish` expands the remaining pixels of each row.
 #[target_feature(enable = "avx2")]
 fn expand_in<'a, const BITS: usize>(
     palette: &Palette,
@@ -53,9 +50,10 @@ fn expand_in<'a, const BITS: usize>(
     }
 }
 
-/// Sixteen colours, a register a channel: the same in both halves.
+/// Sixteen colours in one register per channel; both halves of a register are equal.
 type Tables = [__m256i; 3];
 
+/// Return the tables of a palette's first sixteen colours.
 #[target_feature(enable = "avx2")]
 fn tables(palette: &Palette) -> Tables {
     let mut bytes = [[0; HALF]; 3];
@@ -67,10 +65,11 @@ fn tables(palette: &Palette) -> Tables {
     bytes.map(|table| both(&table))
 }
 
+/// Draw 32 pixels: look each channel up, and blend the three into the order R G B.
 #[target_feature(enable = "avx2")]
 fn draw<const BITS: usize>(tables: &Tables, packed: &[u8], pixels: &mut [u8; 3 * LANES]) {
     const ORDER: [[u8; HALF]; 3] = [order(0), order(1), order(2)];
-    const PLACES: [[u8; HALF]; 3] = [places(0), places(1), places(2)];
+    const PLACES: [[u8; HALF]; 3] = [every_third(0), every_third(1), every_third(2)];
     let indices = indices::<BITS>(packed);
     let mut channels = *tables;
     for (table, order) in channels.iter_mut().zip(&ORDER) {
@@ -89,12 +88,12 @@ fn draw<const BITS: usize>(tables: &Tables, packed: &[u8], pixels: &mut [u8; 3 *
         _mm256_permute2x128_si256::<0x31>(second, last),
     ];
     for (part, bytes) in parts.into_iter().zip(pixels.as_chunks_mut::<LANES>().0) {
-        // SAFETY: there is room for 32 bytes.
+        // SAFETY: `bytes` has room for 32 bytes.
         unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), part) }
     }
 }
 
-/// One index a lane.
+/// Unpack 32 indices, one per lane.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn indices<const BITS: usize>(packed: &[u8]) -> __m256i {
@@ -105,18 +104,19 @@ fn indices<const BITS: usize>(packed: &[u8]) -> __m256i {
         }
         2 => {
             let eight: &[u8; 8] = packed.first_chunk().expect("32 pairs");
-            // SAFETY: eight bytes can be read.
+            // SAFETY: `eight` has eight bytes.
             join(split(unsafe { _mm_loadl_epi64(eight.as_ptr().cast()) }, 4)[0], 2)
         }
         4 => join(load(packed.first_chunk().expect("32 nibbles")), 4),
         _ => {
             let all: &[u8; LANES] = packed.first_chunk().expect("32 bytes");
-            // SAFETY: 32 bytes can be read.
+            // SAFETY: `all` has 32 bytes.
             unsafe { _mm256_loadu_si256(all.as_ptr().cast()) }
         }
     }
 }
 
+/// Return the lanes of `split` in one register.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn join(lanes: __m128i, bits: i32) -> __m256i {
@@ -124,7 +124,7 @@ fn join(lanes: __m128i, bits: i32) -> __m256i {
     _mm256_set_m128i(second, first)
 }
 
-/// Two lanes for each: what is above its lowest `bits`, as many again, and those.
+/// Split each lane into two: the `bits` bits above its lowest `bits`, then its lowest `bits`.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn split(lanes: __m128i, bits: i32) -> [__m128i; 2] {
@@ -134,7 +134,7 @@ fn split(lanes: __m128i, bits: i32) -> [__m128i; 2] {
     [_mm_unpacklo_epi8(left, right), _mm_unpackhi_epi8(left, right)]
 }
 
-/// The same in both halves.
+/// Return a register with `half` in both halves.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn both(half: &[u8; HALF]) -> __m256i {
@@ -144,12 +144,14 @@ fn both(half: &[u8; HALF]) -> __m256i {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load(bytes: &[u8; HALF]) -> __m128i {
-    // SAFETY: sixteen bytes can be read.
+    // SAFETY: `bytes` has sixteen bytes.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Where a channel's bytes have to lie for its sixteen pixels, 48 bytes: in the first third of these, the second or the
-/// last, each at a place of its own, so that one register has room for all.
+/// Return the shuffle that moves a channel's byte of pixel p to lane (3p + `channel`) % 16.
+///
+/// That is its lane in the 48 bytes of sixteen R G B pixels, whichever third of these it is in. No two pixels share a
+/// lane, because 3 and 16 are coprime.
 const fn order(channel: usize) -> [u8; HALF] {
     let mut lanes = [0; HALF];
     let mut pixel = 0;
@@ -160,8 +162,8 @@ const fn order(channel: usize) -> [u8; HALF] {
     lanes
 }
 
-/// Ones in each third lane.
-const fn places(first: usize) -> [u8; HALF] {
+/// Return a mask of every third lane from `first` on.
+const fn every_third(first: usize) -> [u8; HALF] {
     let mut lanes = [0; HALF];
     let mut i = first;
     while i < HALF {

@@ -1,15 +1,30 @@
-//! Tiles painted as words, for processors without wide masks.
+//! Tiles, painted as 32-bit words and then shown as R G B rows.
+//!
+//! `paint` is the same code for every instruction set. It has almost no branches that depend on where a subrect is,
+//! because those are mispredicted.
 
+use super::drop_row_padding;
 use crate::Rgb;
-use crate::tile::{Canvas, SIDE, Subrects, word};
+use crate::canvas::{Canvas, SIDE, Subrects};
+use crate::palette::word;
 
-/// Rows of words, R in the lowest byte.
+/// The rows of a tile as words with R in the lowest byte.
 pub type Words = [[u32; SIDE]; SIDE];
 
-/// Pieces of one colour for which it pays to find out first which pixels they cover.
+/// From this many subrects of one colour on, it is faster to compute first which pixels they cover.
 const MANY: usize = 4;
 
-/// A rectangle of one colour.
+/// See `Canvas::draw`.
+pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) -> Result<(), usize> {
+    let mut tile = filled(background);
+    paint(&mut tile, subrects, canvas)?;
+    for (words, row) in tile.iter().zip(canvas.rows()) {
+        drop_row_padding(words.map(u32::to_le_bytes).as_flattened(), row);
+    }
+    Ok(())
+}
+
+/// A subrect and its colour.
 struct Piece {
     x: usize,
     y: usize,
@@ -31,7 +46,7 @@ impl Piece {
     }
 }
 
-/// All ones in so many words from the left.
+/// Entry n has all bits set in its first n words.
 const PREFIXES: [[u32; SIDE]; SIDE + 1] = {
     let mut masks = [[0; SIDE]; SIDE + 1];
     let mut i = 0;
@@ -44,12 +59,13 @@ const PREFIXES: [[u32; SIDE]; SIDE + 1] = {
     masks
 };
 
+/// Return a tile of one colour.
 #[inline(always)]
 pub const fn filled(colour: Rgb) -> Words {
     [[word(colour); SIDE]; SIDE]
 }
 
-/// Paint subrects, one over the other; `Err` is the number of the first that reaches beyond the canvas.
+/// Paint subrects in their order; `Err` is the index of the first one that is not inside the canvas.
 #[inline(always)]
 pub fn paint(tile: &mut Words, subrects: Subrects<'_>, canvas: &Canvas<'_>) -> Result<(), usize> {
     match subrects {
@@ -68,8 +84,7 @@ pub fn paint(tile: &mut Words, subrects: Subrects<'_>, canvas: &Canvas<'_>) -> R
     }
 }
 
-/// A bit for each pixel under a piece, a number for each row: all of them are looked at, which is cheaper than a branch
-/// that no processor foretells.
+/// Return one number per row with a bit for each pixel that a piece covers.
 #[inline(always)]
 fn cover(pieces: impl Iterator<Item = Piece>, canvas: &Canvas<'_>) -> Result<[u32; SIDE], usize> {
     let ones = |from: usize, count: usize| ((1_u32 << count) - 1) << from;
@@ -79,6 +94,7 @@ fn cover(pieces: impl Iterator<Item = Piece>, canvas: &Canvas<'_>) -> Result<[u3
             return Err(number);
         }
         let (rows, columns) = (ones(piece.y, piece.height), ones(piece.x, piece.width));
+        // Every row, because a loop over the piece's rows alone ends in a mispredicted branch.
         for (y, covered) in covered.iter_mut().enumerate() {
             *covered |= columns & (rows >> y & 1).wrapping_neg();
         }
@@ -96,8 +112,7 @@ fn paint_covered(tile: &mut Words, covered: &[u32; SIDE], colour: Rgb) {
     }
 }
 
-/// As words, any piece of a row is painted with the same few instructions, where stores of each width would need a
-/// branch that no processor foretells.
+/// Paint whole rows of words under a mask: stores of different widths would need mispredicted branches.
 #[inline(always)]
 fn paint_pieces(
     tile: &mut Words,

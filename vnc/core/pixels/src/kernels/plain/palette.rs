@@ -1,58 +1,9 @@
-//! The loops for every processor.
+//! Palette indices to colours, four pixels at a time.
 
-use crate::Rgb;
+use super::join;
 use crate::palette::{Depth, Palette};
-use crate::tile::{Canvas, Subrects};
-use crate::words::{self, Words};
 
-/// Four pixels held in the low 24 bits of four words, as 12 bytes.
-#[inline(always)]
-fn join([a, b, c, d]: [u32; 4]) -> [u8; 12] {
-    let mut out = [0; 12];
-    out[..4].copy_from_slice(&(a | b << 24).to_le_bytes());
-    out[4..8].copy_from_slice(&(b >> 8 | c << 16).to_le_bytes());
-    out[8..].copy_from_slice(&(c >> 16 | d << 8).to_le_bytes());
-    out
-}
-
-#[inline(always)]
-pub fn drop_padding(source: &[u8], row: &mut [u8]) {
-    let source = &source[..row.len() / 3 * 4];
-    let (fours, rest) = source.as_chunks::<16>();
-    let (targets, tail) = row.as_chunks_mut::<12>();
-    for (four, target) in fours.iter().zip(targets) {
-        let (words, _) = four.as_chunks::<4>();
-        *target = join([0, 1, 2, 3].map(|i| u32::from_le_bytes(words[i]) & 0x00ff_ffff));
-    }
-    for (pixel, target) in rest.chunks_exact(4).zip(tail.chunks_exact_mut(3)) {
-        target.copy_from_slice(&pixel[..3]);
-    }
-}
-
-/// See `TileWriter::draw`.
-pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) -> Result<(), usize> {
-    let mut tile = words::filled(background);
-    words::paint(&mut tile, subrects, canvas)?;
-    show(&tile, canvas.rows());
-    Ok(())
-}
-
-/// See `TileWriter::copy`.
-pub fn copy(pixels: &[u8], canvas: &mut Canvas<'_>) {
-    for (source, row) in pixels.chunks_exact(4 * canvas.width()).zip(canvas.rows()) {
-        drop_padding(source, row);
-    }
-}
-
-/// Rows of sixteen words to rows of at most as many pixels.
-fn show<'a>(tile: &Words, rows: impl Iterator<Item = &'a mut [u8]>) {
-    for (words, row) in tile.iter().zip(rows) {
-        let bytes = words.map(u32::to_le_bytes);
-        drop_padding(bytes.as_flattened(), row);
-    }
-}
-
-/// Draw rows of indices.
+/// See `Palette::expand`.
 pub fn expand<'a>(palette: &Palette, depth: Depth, rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
     match depth {
         Depth::One => {
@@ -65,6 +16,7 @@ pub fn expand<'a>(palette: &Palette, depth: Depth, rows: impl Iterator<Item = (&
     }
 }
 
+/// Expand one row of 8-bit indices.
 pub fn bytes(palette: &Palette, indices: &[u8], row: &mut [u8]) {
     let (fours, rest) = indices.as_chunks::<4>();
     let (targets, tail) = row.as_chunks_mut::<12>();
@@ -76,6 +28,7 @@ pub fn bytes(palette: &Palette, indices: &[u8], row: &mut [u8]) {
     }
 }
 
+/// Expand one row of 4-bit indices.
 pub fn nibbles(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     let (targets, tail) = row.as_chunks_mut::<12>();
     let (pairs, _) = packed.as_chunks::<2>();
@@ -89,6 +42,7 @@ pub fn nibbles(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     }
 }
 
+/// Expand one row of 2-bit indices.
 pub fn pairs(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     let (targets, tail) = row.as_chunks_mut::<12>();
     let done = targets.len();
@@ -100,7 +54,7 @@ pub fn pairs(palette: &Palette, packed: &[u8], row: &mut [u8]) {
     }
 }
 
-/// Twelve bytes for each four bits of a two-colour bitmap.
+/// Return the four pixels of each possible half byte of 1-bit indices.
 pub fn bit_table(palette: &Palette) -> [[u8; 12]; 16] {
     let mut table = [[0; 12]; 16];
     for (bits, entry) in table.iter_mut().enumerate() {
@@ -109,6 +63,7 @@ pub fn bit_table(palette: &Palette) -> [[u8; 12]; 16] {
     table
 }
 
+/// Expand one row of 1-bit indices.
 pub fn bits(table: &[[u8; 12]; 16], packed: &[u8], row: &mut [u8]) {
     let (targets, tail) = row.as_chunks_mut::<24>();
     let done = targets.len();

@@ -1,0 +1,49 @@
+//! AVX2: eight pixels an instruction, and 32 for palettes of at most sixteen colours.
+#![allow(unsafe_code, reason = "loads and stores through pointers")]
+
+pub mod palette;
+pub mod tiles;
+
+use core::arch::x86_64::{
+    __m256i, _mm_storel_epi64, _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256,
+    _mm256_loadu_si256, _mm256_permutevar8x32_epi32, _mm256_setr_epi8, _mm256_setr_epi32,
+    _mm256_shuffle_epi8,
+};
+
+use super::plain;
+
+/// See `crate::drop_padding`.
+#[target_feature(enable = "avx2")]
+pub fn drop_padding<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+    for (source, row) in rows {
+        drop_row_padding(source, row);
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn drop_row_padding(source: &[u8], row: &mut [u8]) {
+    let done = (source.len() / 32).min(row.len() / 24);
+    for (eight, target) in source.as_chunks::<32>().0.iter().zip(row.as_chunks_mut::<24>().0) {
+        // SAFETY: `eight` has 32 bytes.
+        pack(unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) }, target);
+    }
+    plain::drop_row_padding(&source[done * 32..], &mut row[done * 24..]);
+}
+
+/// Store eight R G B X pixels without X.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn pack(eight: __m256i, target: &mut [u8; 24]) {
+    let order = _mm256_setr_epi8(
+        0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1, //
+        0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
+    );
+    let close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    let packed = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, order), close);
+    // SAFETY: `target` has room for 16 bytes and 8 bytes behind them.
+    unsafe {
+        _mm_storeu_si128(target.as_mut_ptr().cast(), _mm256_castsi256_si128(packed));
+        _mm_storel_epi64(target[16..].as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(packed));
+    }
+}

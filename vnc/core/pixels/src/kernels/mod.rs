@@ -1,0 +1,71 @@
+//! The loops over pixels, one folder per instruction set, and the dispatch to them.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod plain;
+#[cfg(test)]
+mod tests;
+
+use crate::Rgb;
+use crate::canvas::{Canvas, Subrects};
+use crate::level::{Level, Set};
+use crate::palette::{Depth, Palette};
+
+#[allow(unsafe_code, reason = "the compiler cannot know the processor")]
+impl Level {
+    /// See `crate::drop_padding`.
+    #[inline]
+    pub fn drop_padding<'a>(self, rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+        match self.set() {
+            Set::Plain => plain::drop_padding(rows),
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { avx2::drop_padding(rows) },
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon => unsafe { neon::drop_padding(rows) },
+        }
+    }
+
+    /// See `Palette::expand`.
+    #[inline]
+    pub fn expand<'a>(
+        self,
+        palette: &Palette,
+        depth: Depth,
+        rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>,
+    ) {
+        match self.set() {
+            Set::Plain => plain::palette::expand(palette, depth, rows),
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { avx2::palette::expand(palette, depth, rows) },
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon => unsafe { neon::expand(palette, depth, rows) },
+        }
+    }
+
+    /// See `Canvas::draw`.
+    #[inline]
+    pub fn draw(self, background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) -> Result<(), usize> {
+        match self.set() {
+            Set::Plain => plain::tiles::draw(background, subrects, canvas),
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { avx2::tiles::draw(background, subrects, canvas) },
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon => unsafe { neon::draw(background, subrects, canvas) },
+        }
+    }
+
+    /// See `Canvas::copy`.
+    #[inline]
+    pub fn copy(self, pixels: &[u8], canvas: &mut Canvas<'_>) {
+        let sources = pixels.chunks_exact(4 * canvas.width());
+        self.drop_padding(sources.zip(canvas.rows()));
+    }
+}

@@ -1,0 +1,33 @@
+//! Plain Rust, for every processor.
+
+pub mod palette;
+pub mod tiles;
+
+/// See `crate::drop_padding`.
+pub fn drop_padding<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+    rows.for_each(|(source, row)| drop_row_padding(source, row));
+}
+
+#[inline(always)]
+pub fn drop_row_padding(source: &[u8], row: &mut [u8]) {
+    let source = &source[..row.len() / 3 * 4];
+    let (fours, rest) = source.as_chunks::<16>();
+    let (targets, tail) = row.as_chunks_mut::<12>();
+    for (four, target) in fours.iter().zip(targets) {
+        let (words, _) = four.as_chunks::<4>();
+        *target = join([0, 1, 2, 3].map(|i| u32::from_le_bytes(words[i]) & 0x00ff_ffff));
+    }
+    for (pixel, target) in rest.chunks_exact(4).zip(tail.chunks_exact_mut(3)) {
+        target.copy_from_slice(&pixel[..3]);
+    }
+}
+
+/// Join the low 24 bits of four words to 12 bytes; their high bits are 0.
+#[inline(always)]
+fn join([a, b, c, d]: [u32; 4]) -> [u8; 12] {
+    let mut out = [0; 12];
+    out[..4].copy_from_slice(&(a | b << 24).to_le_bytes());
+    out[4..8].copy_from_slice(&(b >> 8 | c << 16).to_le_bytes());
+    out[8..].copy_from_slice(&(c >> 16 | d << 8).to_le_bytes());
+    out
+}
