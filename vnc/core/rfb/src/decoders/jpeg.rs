@@ -24,13 +24,11 @@ impl Jpeg {
         let mut window = screen.window(rect)?;
         let (width, height) = (window.width, window.height);
         // Strict, because otherwise a broken image is drawn as far as it goes, without an error.
-        let options = DecoderOptions::default()
-            .set_strict_mode(true)
-            .jpeg_set_out_colorspace(ColorSpace::RGB)
-            .set_max_width(width)
-            .set_max_height(height);
+        let options =
+            DecoderOptions::default().set_strict_mode(true).jpeg_set_out_colorspace(ColorSpace::RGB);
         let mut decoder = JpegDecoder::new_with_options(ZCursor::new(data), options);
         let broken = |error| Reason::Jpeg(format!("{error:?}").chars().take(MESSAGE).collect());
+        // The headers alone need no memory for pixels.
         decoder.decode_headers().map_err(broken)?;
         match decoder.dimensions() {
             Some(size) if size == (width, height) => {}
