@@ -1,8 +1,8 @@
-"""`python -m tests.chaos --seconds 60`: 18 remotes behind a seeded proxy, a random fault every second.
+"""`python -m tests.chaos --seconds 60`: 18 remotes and a random fault every second.
 
-16 embedded remotes and 2 on Xvnc send numbered rewards and write each down before it is sent. What the agent was
-given is compared with that: no reward is lost, none is counted twice, every episode ends once, no observation is of
-an older episode. Memory, descriptors and threads of the agent's process stay flat. The exit status is 1 otherwise.
+16 embedded remotes and 2 on Xvnc send numbered rewards and write each to a file first. The files are compared with what
+the agent received: no reward is lost, none is counted twice, every episode ends once, no observation shows an older
+episode. Memory, descriptors and threads of the agent's process do not grow. Otherwise the exit status is 1.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from tests.chaos.run import chaos
 
 
 def main() -> int:
-    """Run the bench from the command line."""
+    """Run the command line."""
     options = _options()
     logging.basicConfig(level=logging.ERROR)
-    os.environ["PYTHONPATH"] = str(ROOT)  # so that the remotes find this package
+    os.environ["PYTHONPATH"] = str(ROOT)  # so that the remotes can import this package
     console = Console()
     console.print(f"seed {options.seed}, {options.seconds:g} s", highlight=False)
     columns = TimeElapsedColumn(), BarColumn(), TextColumn("{task.description}")

@@ -1,4 +1,4 @@
-"""What the agent saw of every remote, compared with what the remotes wrote down."""
+"""Compare what the agent received from each remote with what the remotes recorded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EXAMPLES = 20
 
 
 class Breach(StrEnum):
-    """What must not happen, beside what is wrong with a sum."""
+    """Violations other than wrong sums of rewards."""
 
     DOUBLE_END = "ended twice"
     NO_END = "never ended"
@@ -35,7 +35,7 @@ class Books:
     frames: int = 0
 
     def breach(self, kind: str, what: str) -> None:
-        """Count what must not happen, and keep the first few in words."""
+        """Count a violation, and keep a description of the first few."""
         self.breaches[kind] += 1
         if len(self.examples) < _EXAMPLES:
             self.examples.append(f"{kind}: {what}")
@@ -43,19 +43,19 @@ class Books:
 
 @dataclass
 class Account:
-    """One slot: the episode the agent is in, and the newest one that has ended."""
+    """The state of one slot: its current episode, and the newest one that has ended."""
 
     slot: int
     books: Books
     reward: float = 0.0
-    life: Life | None = None  # that of the rewards and frames since the last end
+    life: Life | None = None  # the episode of the rewards and frames since the last end
     watched: tuple[Life, int] | None = None  # the episode of the newest observation, until it ends
     ended: tuple[Life, int] | None = None
 
     def add(
         self, life: Life | None, observation: Any, reward: float, done: bool, info: dict[str, Any]
     ) -> None:
-        """Take in what a step brought; `life` is the process that plays the remote now."""
+        """Add the results of a step; `life` is the process that plays the remote now."""
         self.reward += reward
         self.books.rewards += info["stats.reward.count"]
         if "remote.life" in info and life is not None:
@@ -113,7 +113,7 @@ class Account:
 def _apart(
     life: Life, first: int, skipped: int, reward: float, terminated: bool
 ) -> Iterator[tuple[int, float, bool]]:
-    """Split the sum of episodes that ended between two steps: each but the last was whole."""
+    """Split the sum of episodes that ended between two steps; all but the last are complete."""
     for episode in range(first, first + skipped):
         whole = total(life.written(episode))
         yield episode, whole, True
@@ -122,7 +122,7 @@ def _apart(
 
 
 def _base4(number: float) -> str:
-    """The digits of a sum, the first reward's first."""
+    """Return the base-4 digits of a sum, the first reward's digit first."""
     digits, rest = "", int(number)
     while rest > 0:
         rest, digit = divmod(rest, 4)

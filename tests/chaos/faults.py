@@ -1,4 +1,4 @@
-"""The faults: one is begun every second on a random remote, and ended in time."""
+"""The faults: each second one starts on a random remote, and ends after a while."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ from tests.support.processes import command_line, descendants
 from tests.support.proxy import Proxy
 
 _RECOVERY = 10.0
-"""Seconds after the end of a fault in which its remote may be away."""
+"""How long a remote may be away after the end of its fault, in seconds."""
 
 Undo = Callable[[], object]
 
 
 class Injector:
-    """Knows which remote suffers from what, and until when.
+    """Starts and ends faults, and records which remote has which fault until when.
 
     Attributes:
-        done: how often each fault was begun.
+        done: how often each fault was started.
     """
 
     def __init__(self, fleet: Fleet, seed: int) -> None:
         self.done: Counter[str] = Counter()
         self._fleet, self._random = fleet, random.Random(seed)
-        self._running: dict[int, tuple[float, str, Undo]] = {}  # by slot: the end, the name, and what ends it
+        self._running: dict[
+            int, tuple[float, str, Undo]
+        ] = {}  # by slot: the time of its end, its name, and the function that ends it
         self._excused: dict[int, float] = {}
 
     def excused(self, slot: int, now: float) -> bool:
-        """Whether a fault may keep this remote away now."""
+        """Return whether a fault is a valid reason for this remote to be away now."""
         return slot in self._running or now < self._excused.get(slot, 0.0)
 
     def strike(self, now: float) -> str | None:
-        """Begin one fault on a remote that has none; return its name."""
+        """Start a fault on a remote that has none; return its name."""
         well = [slot for slot in range(self._fleet.n) if slot not in self._running]
         if not well:
             return None
@@ -113,7 +115,7 @@ def _set_split(channels: Sequence[Proxy], pieces: int) -> None:
 
 
 def _nothing() -> None:
-    """What ends a fault that is over at once."""
+    """Do nothing: ends a fault that has no duration."""
 
 
 def _process(member: Member) -> Sequence[int]:

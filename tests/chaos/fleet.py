@@ -1,4 +1,4 @@
-"""The remotes of a run, each behind proxies of its own, and what may be done to them."""
+"""The remotes of a run, each behind its own proxies."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from universe_client.providers.process import ProcessProvider
 from universe_client.providers.provider import RemoteAddress
 
 ROOT = Path(__file__).parents[2]
-_LATENCY = 0.1  # seconds, at most, that every connection has all the time
+_LATENCY = 0.1  # the largest latency of a connection without a fault, in seconds
 
 
 @dataclass
 class Member:
-    """One remote: who starts it, and the proxies before its two ports."""
+    """One remote: its provider, and the proxies before its two ports."""
 
     provider: EmbeddedProvider
     vnc: Proxy
@@ -39,13 +39,13 @@ class Member:
         return isinstance(self.provider, ProcessProvider)
 
     def usual(self, latency: float) -> None:
-        """No fault, but the latency that its network has."""
+        """Restore the normal latency, without a fault."""
         for proxy in self.proxies:
             proxy.latency, proxy.split = latency, 0
 
 
 class Fleet:
-    """A provider of `embedded` remotes, and of `displays` more on Xvnc."""
+    """A provider of `embedded` remotes, and of `displays` remotes on Xvnc."""
 
     def __init__(self, embedded: int, displays: int, ledger: Path, seed: int) -> None:
         self._loop = LoopThread("proxies")
@@ -62,7 +62,7 @@ class Fleet:
         return Member(provider, Proxy(self._loop, 0, seed), Proxy(self._loop, 0, -seed))
 
     async def acquire(self, index: int) -> RemoteAddress:
-        """Start the remote if there is none, and return where its proxies listen."""
+        """Start the remote if it does not run, and return the addresses of its proxies."""
         member = self.members[index]
         address = await member.provider.acquire(0)
         assert address.rewarder is not None
@@ -101,5 +101,5 @@ def _on_display(ledger: Path) -> ProcessProvider:
 
 
 def _command(ledger: Path) -> Sequence[str]:
-    """The program has a clean environment: it is shown where this package is."""
+    """Return the command of the program. It sets PYTHONPATH, because the program has a clean environment."""
     return ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "tests.chaos.program", str(ledger)]

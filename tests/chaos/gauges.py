@@ -1,4 +1,4 @@
-"""What this process holds: memory, descriptors, threads."""
+"""Memory, descriptors and threads of this process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Gauges:
-    """`memory` is resident, in bytes."""
+    """The gauges; `memory` is the resident set size in bytes."""
 
     memory: int
     descriptors: int
@@ -17,10 +17,10 @@ class Gauges:
 
     @classmethod
     def read(cls) -> Gauges:
-        """Read them of this process."""
+        """Read the gauges of this process."""
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return cls(
             pages * os.sysconf("SC_PAGE_SIZE"),
-            len(os.listdir("/proc/self/fd")) - 1,  # the listing has one of its own
+            len(os.listdir("/proc/self/fd")) - 1,  # listing the directory uses one descriptor
             len(os.listdir("/proc/self/task")),
         )

@@ -1,4 +1,4 @@
-"""The same game as a program on an X display: `python -m tests.chaos.program DIRECTORY` plays one episode."""
+"""The same remote as a program on an X display: `python -m tests.chaos.program DIRECTORY` plays one episode."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main() -> None:
     display = os.environ["DISPLAY"].removeprefix(":")
     screen = WindowClient(f"/tmp/.X11-unix/X{display}", Path(os.environ["XAUTHORITY"]).read_bytes()[-16:])
     screen.background(life.colour(episode))
-    screen.pointer()  # once it answers, it has drawn
+    screen.pointer()  # when the server answers, it has drawn
     due = time.monotonic()
     print(json.dumps({"ready": True}), flush=True)
     for number in range(length(episode)):
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _counted(path: Path) -> int:
-    """Every episode is a new start of this program: count them in a file."""
+    """Count the episodes in a file, because each episode starts this program again."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.write(file, b"+")
     count = os.fstat(file).st_size

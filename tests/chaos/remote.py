@@ -12,11 +12,11 @@ from rewarder.sdk.runtime import Event, Frame, Runtime, Tick
 from tests.chaos.ledger import ENV_ID, HEIGHT, REWARDS, TICKS, WIDTH, Life, length, value
 
 LEDGER = "CHAOS_LEDGER"
-"""The environment variable that names the directory to write in."""
+"""The environment variable with the directory of the files."""
 
 
 class Numbers(Runtime):
-    """Shows its life and its episode as one colour."""
+    """Shows its life and its episode as a colour."""
 
     env_ids = (ENV_ID,)
     fps, width, height = TICKS, WIDTH, HEIGHT

@@ -1,4 +1,4 @@
-"""The closing table of a run, and which of its promises were broken."""
+"""The final table of a run, and its violations."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from tests.chaos.ledger import Verdict
 from tests.chaos.run import Outcome
 
 MEMORY = 0.05
-"""How much memory may grow, as a share."""
+"""The largest growth of memory, as a fraction."""
 UPTIME = 0.99
 _LONG = 600.0
-"""Seconds from which on memory and uptime are judged: before, they are those of the beginning."""
+"""The duration from which on memory and uptime are checked, in seconds. Shorter runs measure the start."""
 _MIB = 2**20
 
 
 def growth(outcome: Outcome) -> float:
-    """By which share memory grew from the first to the last tenth of the run, after its warm-up."""
+    """Return the growth of memory from the first to the last tenth of the run after its warm-up, as a fraction."""
     readings = outcome.memory
     part = max(len(readings) // 10, 1)
     return statistics.median(readings[-part:]) / statistics.median(readings[:part]) - 1 if readings else 0.0
 
 
 def violations(outcome: Outcome, seconds: float) -> Sequence[str]:
-    """Name what was broken."""
+    """Return the names of the violations."""
     broken = [kind for kind, count in outcome.books.breaches.items() if count]
     if outcome.stuck:
         broken.append("remotes that do not come back")
@@ -43,7 +43,7 @@ def violations(outcome: Outcome, seconds: float) -> Sequence[str]:
 
 
 def closing(outcome: Outcome, seconds: float) -> Table:
-    """Draw what the run came to."""
+    """Return the table of results."""
     books = outcome.books
     table = Table("measure", "value", box=None, title=f"chaos, {seconds:g} s", title_justify="left")
     faults = ", ".join(f"{count} {name}" for name, count in sorted(outcome.faults.items()))

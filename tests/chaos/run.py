@@ -1,4 +1,4 @@
-"""One run: an agent plays, a fault a second, everything is counted."""
+"""One run: an agent plays while a fault starts each second, and all results are counted."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _RATE = 30.0  # steps per second
 _START = 120.0
 _CALM = 60.0
 _WARM = 0.2
-"""The share of a run after which memory is first read: caches and pools are filled by then."""
+"""The fraction of a run after which memory is first read; caches and pools are full by then."""
 _PRESS = [("KeyEvent", "a", True), ("KeyEvent", "a", False)]
 
 
 @dataclass
 class Outcome:
-    """What a run came to; the gauges are those after the warm-up, with everything well before, and after the run."""
+    """The results of a run. `before` is read when all remotes run, `after` at the end."""
 
     books: Books = field(default_factory=Books)
     faults: dict[str, int] = field(default_factory=dict)
@@ -52,12 +52,12 @@ class Outcome:
 
     @property
     def uptime(self) -> float:
-        """The share of the time without a fault in which remotes could be played or were being reset."""
+        """The fraction of the time without a fault in which remotes were running or resetting."""
         return self.up / max(self.up + self.down, 1e-9)
 
 
 class Run:
-    """Plays `fleet` for some seconds."""
+    """Plays the remotes of `fleet` for some seconds."""
 
     def __init__(self, fleet: Fleet, env: VectorEnv, seed: int) -> None:
         self.outcome = Outcome()
@@ -67,10 +67,10 @@ class Run:
         self._last: float | None = None  # the time of the last step under faults
 
     def play(self, seconds: float, progress: Callable[[float, str], object]) -> Outcome:
-        """Play, with a fault a second, until all is well again at the end.
+        """Play with a fault each second; then wait until all remotes run again.
 
         Raises:
-            TimeoutError: not all remotes ran at the beginning.
+            TimeoutError: not all remotes ran at the start.
         """
         self._until_all_run(_START)
         if self.outcome.stuck:
@@ -106,7 +106,7 @@ class Run:
         self._clock(now)
 
     def _clock(self, now: float) -> None:
-        """Add the time since the last step of the remotes that no fault keeps away."""
+        """Add the time since the last step for the remotes without a fault."""
         if self._last is None:
             return
         passed, self._last = now - self._last, now
@@ -119,7 +119,7 @@ class Run:
                 self.outcome.down += passed
 
     def _until_all_run(self, timeout: float) -> None:
-        """Step until every remote runs; name those that do not."""
+        """Step until every remote runs; return the names of those that do not."""
         deadline = time.monotonic() + timeout
         while waiting := [remote for remote in self._env.remotes if remote.link.state is not State.RUNNING]:
             self._step()
@@ -128,7 +128,7 @@ class Run:
                 return
 
     def _settled(self) -> Gauges:
-        """Read the gauges once the last connections are hung up, or at the end of a bound."""
+        """Read the gauges when the last connections are closed, at the latest after a bound."""
         deadline = time.monotonic() + _CALM / 2
         while True:
             gauges = Gauges.read()
@@ -149,7 +149,7 @@ def chaos(
     driver: Driver = "auto",
     progress: Callable[[float, str], object] = lambda seconds, what: None,
 ) -> Outcome:
-    """Run the bench; `ledger` is an empty directory."""
+    """Run the test; `ledger` is an empty directory."""
     fleet = Fleet(embedded, displays, ledger, seed)
     try:
         with VectorEnv(None, fleet, config=replace(CONFIG, driver=driver)) as env:

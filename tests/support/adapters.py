@@ -1,4 +1,4 @@
-"""Learners' faces over scripted remotes."""
+"""Stable-Baselines3 environments over scripted remotes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from tests.support.drivers import DRIVERS
 from universe_client.adapters.sb3 import SB3VecEnv
 
-torch.set_num_threads(1)  # more would wait for each other where many tests run at once
+torch.set_num_threads(1)  # with more threads, tests that run at the same time block each other
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def open_sb3(open_gym: Callable[..., Any]) -> Callable[..., SB3VecEnv]:
 
 
 def idle(env: VecEnv) -> Any:
-    """Actions that do nothing."""
+    """Return actions that do nothing."""
     return np.zeros(env.num_envs, np.int64)
 
 
 def step_until(env: VecEnv, condition: Callable[[Any], bool], remotes: Any) -> Any:
-    """Step whenever something has come; return the result that fulfils `condition`."""
+    """Step whenever new data arrives; return the first result that fulfils `condition`."""
     while True:
         result = env.step(idle(env))
         if condition(result):

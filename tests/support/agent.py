@@ -1,4 +1,4 @@
-"""Stepping an environment until something happens, without blind sleeps."""
+"""Step an environment until an event, without fixed sleeps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRESS = [[("KeyEvent", "Left", True)]]
 
 @dataclass(frozen=True)
 class Step:
-    """One step's results, by slot."""
+    """The results of one step, one entry per slot."""
 
     observation_n: list[Any]
     reward_n: list[Any]
@@ -41,7 +41,7 @@ class Step:
 
     @property
     def pixel(self) -> int:
-        """The value of the first slot's screen, which has one value only."""
+        """Return the value of the first slot's screen, all of whose pixels are equal."""
         vision = self.observation["vision"]
         assert (vision == vision[0, 0, 0]).all(), "a frame of two pictures"
         return int(vision[0, 0, 0])
@@ -53,7 +53,7 @@ def one_step(env: Any, action_n: Sequence[Any] | None = None) -> Step:
 
 
 def steps(env: Any, timeout: float = 60.0) -> Iterator[Step]:
-    """Step whenever something has come; after `timeout` seconds, fail."""
+    """Step whenever new data arrives; fail after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while True:
         yield one_step(env)
@@ -63,7 +63,7 @@ def steps(env: Any, timeout: float = 60.0) -> Iterator[Step]:
 
 
 def until(env: Any, condition: Callable[[Step], bool], timeout: float = 60.0) -> list[Step]:
-    """Step until `condition`; return all steps, the one that fulfils it last."""
+    """Step until `condition` holds; return all steps, the last of which fulfils it."""
     seen: list[Step] = []
     for step in steps(env, timeout):
         seen.append(step)
@@ -89,13 +89,13 @@ def until_running(env: Any, timeout: float = 60.0) -> Step:
 
 
 def set_reset_timeout(env: VectorEnv | RemoteVector, seconds: float) -> None:
-    """From here on wait `seconds` only; the remotes that run already had the time that the machine needs."""
+    """Shorten the reset timeout once the remotes run, so that a slow machine does not fail their start."""
     core = env.core if isinstance(env, VectorEnv) else env
     core.config = replace(core.config, reset_timeout=seconds)
 
 
 def wait_until(condition: Callable[[], bool], timeout: float = 60.0, what: str = "it") -> None:
-    """For a state without an event of its own: look often, give up at the deadline."""
+    """Poll a state that has no event; fail at the deadline."""
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not happen within {timeout} s"

@@ -1,4 +1,4 @@
-"""Captures for tests: screens to record, sessions through the recorder, clients of a replay."""
+"""Captures for tests: screens to record, recorded sessions, clients of a replay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECRET_KEY = KeyEvent(0x736563, True), KeyEvent(0x736563, False)
 
 
 class Watcher:
-    """A portable session, and a wait for what it shows."""
+    """A portable session that can wait for pixels."""
 
     def __init__(self) -> None:
         self._changed = asyncio.Event()
@@ -65,7 +65,7 @@ def picture(seed: int) -> Frame:
 
 
 class PressedServer(VNCServer):
-    """Our server, with the input that came."""
+    """Our server, which collects its input events."""
 
     def __init__(self) -> None:
         self.pressed: asyncio.Queue[Event] = asyncio.Queue()
@@ -118,7 +118,7 @@ async def replaying(capture: Capture, speed: float | None = None) -> AsyncIterat
 
 
 async def session_through_recorder(server: PressedServer, path: Path) -> list[Event]:
-    """Record a client that watches some pictures and presses a key; return what came of that."""
+    """Record a client that receives some pictures and presses a key; return the events that `server` received."""
     recorder = await Recorder.open(address_of(server), path)
     running = asyncio.create_task(recorder.run())
     async with Watcher.open(recorder.port) as watcher:
@@ -141,6 +141,6 @@ def written(path: Path, *updates: bytes, **options: int) -> CaptureWriter:
 
 @pytest.fixture
 async def xvnc(tmp_path: Path) -> AsyncIterator[tuple[int, str]]:
-    """TigerVNC's server with a password; its port and its display."""
+    """Run TigerVNC's server with a password; yield its port and its display."""
     async with xvnc_server(tmp_path, PASSWORD) as server:
         yield server

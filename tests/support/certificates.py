@@ -1,4 +1,4 @@
-"""An authority of the test's own, and certificates by it."""
+"""A certificate authority for tests, and certificates signed by it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SIGNS = x509.KeyUsage(
 
 
 class Authority:
-    """Signs what it is asked to sign; `certificate` is the file to trust."""
+    """Signs certificates; `certificate` is the file to trust."""
 
     def __init__(self, directory: Path, name: str = "authority") -> None:
         self._directory = directory
@@ -44,7 +44,7 @@ class Authority:
         self.certificate.write_bytes(_pem(signed.sign(self._key, hashes.SHA256())))
 
     def identity(self, *hosts: str, days: int = 2) -> Identity:
-        """A certificate for these names and addresses, valid from yesterday for some days."""
+        """Create a certificate for these names and addresses, valid from yesterday for some days."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(_name("server"), key.public_key(), self._name, days)
         builder = builder.add_extension(
@@ -91,7 +91,7 @@ def _pem(certificate: x509.Certificate) -> bytes:
 
 
 def too_old() -> ssl.SSLContext:
-    """For a client that has TLS 1.1 and nothing newer."""
+    """Return the context of a client that supports TLS 1.1 and nothing newer."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_ciphers("ALL:@SECLEVEL=0")
@@ -107,5 +107,5 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def identity(authority: Authority) -> Identity:
-    """For where the tests' servers are."""
+    """A certificate for the addresses of the tests' servers."""
     return authority.identity("127.0.0.1", "localhost")

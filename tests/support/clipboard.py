@@ -1,4 +1,4 @@
-"""A program that has copied something: it owns the X selection PRIMARY and hands it out."""
+"""A program that owns the X selection PRIMARY and sends its text on request."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Owner(XClient):
         return self._read_exactly(_EVENT.size)
 
     def copy(self, length: int) -> None:
-        """Own the selection: `length` bytes of text."""
+        """Own the selection, with `length` bytes of text."""
         self._length = length
         geometry = struct.pack("<hhHHHHII", 0, 0, 1, 1, 0, 2, 0, 0)
         self._socket.sendall(
@@ -48,7 +48,7 @@ class _Owner(XClient):
         )
 
     def serve(self) -> None:
-        """Take an event, and hand the text to whoever asks for it."""
+        """Receive an event, and send the text to the window that requests it."""
         code, _, time, _, requestor, selection, target, where = _EVENT.unpack(self._read_exactly(_EVENT.size))
         if code == _SELECTION_REQUEST:
             self._hand_out(requestor, target, where)
@@ -62,7 +62,7 @@ class _Owner(XClient):
             self._append(requestor, where, _STRING, 8, b"x" * min(_PIECE, self._length - start))
 
     def _append(self, window: int, where: int, kind: int, width: int, data: bytes) -> None:
-        # With BIG-REQUESTS, a length of zero says that the length follows in 4 bytes.
+        # With BIG-REQUESTS, a length of zero means that the length follows in 4 bytes.
         units = 7 + len(data) // 4
         head = struct.pack("<BBHIIIIBxxx", _CHANGE_PROPERTY, _APPEND, 0, units, window, where, kind, width)
         self._socket.sendall(head + struct.pack("<I", len(data) * 8 // width) + data)
@@ -70,7 +70,7 @@ class _Owner(XClient):
 
 @contextmanager
 def copied(display: str, length: int) -> Iterator[None]:
-    """`length` bytes, a multiple of four, have been copied on a display; they can be had while this lasts."""
+    """Offer `length` bytes, a multiple of four, as the selection of a display."""
     owner, over = _Owner(display), threading.Event()
     owner.copy(length)
 

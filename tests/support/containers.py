@@ -1,4 +1,4 @@
-"""Containers on a real daemon, for tests; without a daemon they fail. Whoever imports `daemon` also imports `tidy`."""
+"""Containers on a real daemon; tests fail without one. A module that imports `daemon` also imports `tidy`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with universe_client.VectorEnv({CARTPOLE!r}, "docker:2") as env:
 
 @pytest.fixture(scope="session")
 def engine():
-    """Our own shell around the daemon; without a daemon every test fails. What a killed run has left goes first."""
+    """The project's `Engine`; it first removes what a killed run has left. Without a daemon every test fails."""
     engine = Engine()
     deque(reap(engine), maxlen=0)
     yield engine
@@ -41,7 +41,7 @@ def engine():
 
 @pytest.fixture(scope="session")
 def daemon(engine):
-    """The Docker SDK itself, to look behind the shell's back."""
+    """The Docker SDK's client, to check the `Engine` independently."""
     import docker
 
     client = docker.DockerClient(base_url=engine.url)
@@ -50,30 +50,30 @@ def daemon(engine):
 
 
 def left_behind(daemon):
-    """What carries our label, and every volume without a name: those of our containers have none."""
+    """Return what carries our label, and every anonymous volume, because those of our containers have no name."""
     containers = daemon.containers.list(all=True, filters={"label": SESSION})
     networks = daemon.networks.list(filters={"label": SESSION})
     return [container.name for container in containers] + [network.name for network in networks]
 
 
 def shell(container, script, user=JUDGE):
-    """Run a script in a container; return its status, and what it prints."""
+    """Run a script in a container; return its exit status and its output."""
     status, output = container.exec_run(["bash", "-c", script], user=user)
     return status, output.decode().strip()
 
 
 @pytest.fixture(autouse=True)
 def tidy(daemon):
-    """No test may leave a container, a network or a volume.
+    """Fail when a test leaves a container, a network or a volume.
 
-    Those of other processes that run, such as other test workers and agents of the user, are left alone.
+    Those of other running processes, such as test workers and agents of the user, do not count.
     """
     volumes = {volume.id for volume in daemon.volumes.list()}
     yield
     containers = _without_another(daemon.containers.list(all=True, filters={"label": SESSION}))
     networks = _without_another(daemon.networks.list(filters={"label": SESSION}))
     for container in containers:
-        container.remove(force=True, v=True)  # so that the next test is judged by its own
+        container.remove(force=True, v=True)  # so that it does not fail the next test, too
     for network in networks:
         network.remove()
     assert [left.name for left in (*containers, *networks)] == []
@@ -82,7 +82,7 @@ def tidy(daemon):
 
 
 def _without_another(found):
-    """Leave out what belongs to another process that runs."""
+    """Leave out what belongs to another running process."""
     return [one for one in found if not _is_of_another(_labels(one))]
 
 
@@ -136,7 +136,7 @@ def containers(daemon):
 
 @pytest.fixture
 def stranger(daemon):
-    """A running container that is none of ours."""
+    """A running container that does not belong to the project."""
     image = daemon.images.get("universe-client/base")
     container = daemon.containers.run(image.id, ["-c", "sleep 600"], entrypoint="sh", detach=True)
     yield container
@@ -145,7 +145,7 @@ def stranger(daemon):
 
 @pytest.fixture
 def agent():
-    """An agent in a process of its own; its session, once its remotes run, is the line it prints."""
+    """Run an agent in another process, which prints its session when its remotes run."""
     process = subprocess.Popen(
         [sys.executable, "-c", AGENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

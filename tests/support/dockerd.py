@@ -1,4 +1,4 @@
-"""A Docker daemon that belongs to a test, which may end it and start it again. It needs root, or sudo."""
+"""A Docker daemon that a test may stop and start again. It needs root, or sudo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUDO = [] if os.geteuid() == 0 else ["sudo"]
 class OwnDaemon:
     """A daemon with a socket, a data directory and networks of its own.
 
-    It leaves the machine's firewall and docker0 alone: the chains in the firewall have the same names for each daemon,
+    It does not change the machine's firewall or docker0: every daemon uses the same names for its firewall chains,
     and with `--bridge=none` or `--default-address-pool` a daemon deletes docker0.
     """
 
@@ -26,7 +26,7 @@ class OwnDaemon:
         self._bridge = f"universe{os.getpid()}"[:15]
         _run("ip", "link", "add", self._bridge, "type", "bridge")
         _run("ip", "address", "add", "10.213.255.1/24", "dev", self._bridge)
-        self._folder = Path(mkdtemp(prefix="dockerd-"))  # short, as names of sockets must be
+        self._folder = Path(mkdtemp(prefix="dockerd-"))  # the path of a socket must be short
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -34,7 +34,7 @@ class OwnDaemon:
         return f"unix://{self._folder}/socket"
 
     def start(self) -> None:
-        """Start the daemon; it answers when this returns."""
+        """Start the daemon and wait until it answers."""
         log = self._folder / "log"
         began = log.stat().st_size if log.exists() else 0
         with log.open("ab") as output:
@@ -57,7 +57,7 @@ class OwnDaemon:
         ]
 
     def end(self, number: signal.Signals) -> None:
-        """Send the daemon a signal that ends it; it and its containerd have ended when this returns."""
+        """Send the daemon a signal that ends it; wait for its end and that of its containerd."""
         assert self._process is not None
         pid, containerd = self._folder / "pid", self._folder / "exec" / "containerd" / "containerd.pid"
         numbers = [int(file.read_text()) for file in (pid, containerd)]
@@ -66,10 +66,10 @@ class OwnDaemon:
             ends.wait(120)
         self._process.wait(120)
         self._process = None
-        _run("rm", "-f", str(containerd))  # its zombie would be taken for a containerd that runs
+        _run("rm", "-f", str(containerd))  # its zombie would count as a running containerd
 
     def close(self) -> None:
-        """End the daemon and remove its files."""
+        """Stop the daemon and remove its files."""
         if self._process is not None:
             self.end(signal.SIGTERM)
         mounted = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]

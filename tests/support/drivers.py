@@ -1,4 +1,4 @@
-"""The VNC drivers there are to test. Only where no Rust could build it may the native one be missing."""
+"""The VNC drivers to test. The native driver may be missing only where Rust is not installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import pytest
 
 from vnc.drivers import choose
 
-_REQUIRED = os.environ.get("UNIVERSE_CLIENT_NATIVE") == "required"  # as in setup.py: missing, its tests fail
+_REQUIRED = (
+    os.environ.get("UNIVERSE_CLIENT_NATIVE") == "required"
+)  # as in setup.py: if the driver is missing, its tests fail
 _HAS_NATIVE = _REQUIRED or choose("auto").name == "native"
 
 DRIVERS = ("native", "portable") if _HAS_NATIVE else ("portable",)

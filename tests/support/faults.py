@@ -1,4 +1,4 @@
-"""What stands between an agent and its remotes, or in their place, to do them harm."""
+"""Proxies and hostile servers that produce faults for an agent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vnc.session import VNCAddress
 
 @pytest.fixture
 def proxied(far_side: LoopThread) -> Iterator[Callable[..., tuple[Proxy, RemoteAddress]]]:
-    """Put a proxy before the VNC port, or with channel="rewarder" before the other, of a scripted remote."""
+    """Put a proxy before the VNC port of a scripted remote, or before its rewarder port with channel="rewarder"."""
     proxies: list[Proxy] = []
 
     def between(remote: ScriptedRemote, channel: str = "vnc", **faults: Any) -> tuple[Proxy, RemoteAddress]:
@@ -38,7 +38,7 @@ def proxied(far_side: LoopThread) -> Iterator[Callable[..., tuple[Proxy, RemoteA
 
 @pytest.fixture
 def evil(far_side: LoopThread) -> Iterator[Callable[..., tuple[RemoteAddress, list[float]]]]:
-    """A VNC server that has one `talk` with every client; with it, when they came."""
+    """Run a VNC server that runs `talk` with each client; it records the times of their connections."""
     servers = AsyncExitStack()
 
     def start(talk: Callable[[Peer], Any]) -> tuple[RemoteAddress, list[float]]:

@@ -1,4 +1,4 @@
-"""A vector environment whose frames, rewards and ends the test writes down beforehand."""
+"""A vector environment whose frames, rewards and ends are given in advance."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from universe_client.spaces.text_space import TextSpace
 
 
 class Film(gymnasium.vector.VectorEnv):
-    """Step t shows `frames[t]` (n, height, width, 3); `dones[t]` and `resetting[t]` name rows; reset begins anew.
+    """Step t shows `frames[t]` (n, height, width, 3); `dones[t]` and `resetting[t]` are lists of rows.
 
-    `send` and `recv` are for some of the rows; and a step for all in time. `infos` are more infos.
+    `reset` starts again at step 0. `send` and `recv` accept some of the rows. `infos` are added to the info.
 
     Attributes:
-        heard: the actions of every step, or what was sent to which rows.
+        heard: the actions of every step, or the rows and actions of each `send`.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
@@ -86,5 +86,5 @@ class Film(gymnasium.vector.VectorEnv):
 
 
 def flat(values: Any) -> Any:
-    """Frames (t, n, 2, 2, 3) of one value each."""
+    """Return frames (t, n, 2, 2, 3) of one value each."""
     return np.broadcast_to(np.asarray(values)[:, :, None, None, None], (*np.shape(values), 2, 2, 3))

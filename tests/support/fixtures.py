@@ -1,4 +1,4 @@
-"""What most tests of the agent's side start from: scripted remotes, and an environment over them."""
+"""Fixtures of most tests of the agent's side: scripted remotes, and environments over them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from universe_client.providers.address import AddressProvider
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import Timeouts
 
-# Quick, and yet no healthy remote is given up on a machine that has much else to do.
+# Short, but long enough for a healthy remote on a busy machine.
 QUICK = Timeouts(connect=10.0, handshake=10.0, update=10.0, probe_interval=0.5, probe_deadline=4.0, close=1.0)
 
 
 @pytest.fixture
 def far_side() -> Iterator[LoopThread]:
-    """The event loop of everything that is not the agent's."""
+    """The event loop of the scripted remotes; the agent has another."""
     loop = LoopThread("far side")
     yield loop
     loop.stop(asyncio.sleep(0))
@@ -32,7 +32,7 @@ def far_side() -> Iterator[LoopThread]:
 
 @pytest.fixture
 def scripted(far_side: LoopThread) -> Iterator[Callable[..., ScriptedRemote]]:
-    """Start scripted remotes; they are stopped at the end."""
+    """Start scripted remotes, and stop them at the end."""
     started: list[ScriptedRemote] = []
 
     def start(**options: Any) -> ScriptedRemote:
@@ -46,13 +46,13 @@ def scripted(far_side: LoopThread) -> Iterator[Callable[..., ScriptedRemote]]:
 
 @pytest.fixture(params=DRIVERS)
 def driver(request: pytest.FixtureRequest) -> str:
-    """Every driver there is here: what holds for one must hold for all."""
+    """Each installed driver."""
     return str(request.param)
 
 
 @pytest.fixture
 def open_env(driver: str) -> Iterator[Callable[..., VectorEnv]]:
-    """Open environments over remotes, addresses or a provider, with quick timeouts; closed at the end."""
+    """Open environments over remotes, addresses or a provider, with short timeouts, and close them at the end."""
     opened: list[VectorEnv] = []
 
     def open_one(*remotes: Any, env_id: str | None = None, **options: Any) -> VectorEnv:
@@ -68,7 +68,7 @@ def open_env(driver: str) -> Iterator[Callable[..., VectorEnv]]:
 
 @pytest.fixture
 def playing(open_env: Callable[..., VectorEnv]) -> Callable[..., VectorEnv]:
-    """As `open_env`, and then reset and stepped until every remote is running."""
+    """As `open_env`; the environment is then reset and stepped until every remote runs."""
 
     def open_one(*remotes: Any, **options: Any) -> VectorEnv:
         env = open_env(*remotes, **options)
@@ -81,14 +81,14 @@ def playing(open_env: Callable[..., VectorEnv]) -> Callable[..., VectorEnv]:
 
 @pytest.fixture
 def no_thread_is_left() -> Iterator[None]:
-    """No environment's thread outlives the test."""
+    """Fail when a thread of an environment outlives the test."""
     before = set(threading.enumerate())
     yield
     assert not {thread for thread in threading.enumerate() if thread.name == "universe-client"} - before
 
 
 def provider(*remotes: Any) -> Any:
-    """One provider for scripted remotes and addresses; a provider is itself."""
+    """Return a provider for scripted remotes and addresses, or the given provider."""
     if all(isinstance(remote, ScriptedRemote | RemoteAddress) for remote in remotes):
         return AddressProvider([getattr(remote, "address", remote) for remote in remotes])
     (only,) = remotes

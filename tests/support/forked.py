@@ -1,4 +1,4 @@
-"""What a process that is forked off would do."""
+"""Run a function in a forked process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def in_a_fork(function: Callable[[], str]) -> str:
-    """Return what `function` returns there; it must not raise."""
+    """Return the result of `function`, which must not raise."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -19,7 +19,7 @@ def in_a_fork(function: Callable[[], str]) -> str:
         finally:
             if code:
                 traceback.print_exc()
-            os._exit(code)  # never into the parent's code
+            os._exit(code)  # the child must not return into the test
     os.close(write)
     with os.fdopen(read) as stream:
         result = stream.read()

@@ -1,4 +1,4 @@
-"""Gymnasium's faces over scripted remotes, opened with quick timeouts."""
+"""Gymnasium's faces over scripted remotes, with short timeouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUICKLY: dict[str, Any] = {
 
 @pytest.fixture
 def open_gym(driver: str) -> Iterator[Callable[..., Any]]:
-    """Open vector faces (or `face=GymEnv`) over remotes or a provider; closed at the end; on every driver."""
+    """Open `GymVectorEnv` (or `face=GymEnv`) over remotes or a provider, on every driver; close them at the end."""
     opened: list[GymVectorEnv | GymEnv] = []
 
     def open_one(*remotes: Any, face: Any = GymVectorEnv, **options: Any) -> Any:
@@ -35,7 +35,7 @@ def open_gym(driver: str) -> Iterator[Callable[..., Any]]:
 
 
 def values(observations: Any) -> list[int]:
-    """The one value that every pixel of each row has."""
+    """Return the value of each row, all of whose pixels are equal."""
     frames = observations["vision"] if isinstance(observations, dict) else observations
     for frame in frames:
         assert (frame == frame[0, 0, 0]).all(), "a frame of two pictures"
@@ -47,7 +47,7 @@ def noop(env: Any) -> Any:
 
 
 def step_until(env: Any, condition: Callable[[Any], bool], timeout: float = 60.0) -> list[Any]:
-    """Step whenever something has come; return all results, the one that fulfils `condition` last."""
+    """Step whenever new data arrives; return all results, the last of which fulfils `condition`."""
     results = []
     deadline = time.monotonic() + timeout
     while True:
@@ -63,14 +63,14 @@ def any_done(result: Any) -> bool:
 
 
 def new_value(row: int, value: int) -> Callable[[Any], bool]:
-    """The condition that a row shows this value."""
+    """Return the condition that a row shows this value."""
     return lambda result: values(result[0])[row] == value
 
 
 def has_shown(env: Any, row: int, value: int) -> bool:
-    """Whether the newest frame has this value, and the agent may take it at once.
+    """Whether the newest frame has this value and is ready for the agent.
 
-    `Remote.fresh` says less: the answer to a probe is a frame, too, of the pixels that were there before.
+    `Remote.fresh` alone is not enough: the answer to a probe is also a frame, with the old pixels.
     """
     link = env.unwrapped.core.remotes[row].link
     session = link.session

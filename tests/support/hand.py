@@ -1,4 +1,4 @@
-"""A hand on a VNC server's keyboard and mouse, and nothing else: no pixels are asked for."""
+"""A VNC client that sends keyboard and mouse events and requests no pixels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACE = 0.015
 
 
 class Hand:
-    """Joins without a password; everything it does goes over the wire as an agent's doings go."""
+    """Connects without a password and sends events over the network, as an agent does."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), 10)
@@ -49,12 +49,12 @@ class Hand:
         self.do(actions.click(x, y, count=count))
 
     def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """At a hand's pace: the window manager does not see what is over before it has looked."""
+        """Drag at a person's pace: the window manager misses a drag that is too fast."""
         self.hold(start, end)
         self.do(actions.move(*end))
 
     def hold(self, start: tuple[int, int], end: tuple[int, int]) -> None:
-        """As `drag`, without letting go."""
+        """As `drag`, without releasing the button."""
         for event in actions.drag(start, end)[:-1]:
             self.do([event])
             time.sleep(PACE)

@@ -20,7 +20,7 @@ from rewarder.runtimes.browser.devtools import DevTools
 
 FLAGS = (
     "--headless=new",
-    "--no-sandbox",  # the tests may run as root; the page is our own
+    "--no-sandbox",  # the tests may run as root, and the page is trusted
     "--disable-gpu",
     "--no-first-run",
     "--disable-background-networking",
@@ -68,7 +68,7 @@ class Page:
             return np.asarray(image.convert("RGB"))
 
     def listen(self) -> None:
-        """Note what the browser has asked for, and what the document that it shows complained about."""
+        """Collect the browser's requests and the error messages of its document."""
         for event in self._devtools.events():
             if event.method == "Network.requestWillBeSent":
                 self.requested.append(event.params["request"]["url"])

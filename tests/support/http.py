@@ -1,4 +1,4 @@
-"""The least an HTTP client can be: it sends the path as it is, `..` and all."""
+"""A minimal HTTP client that sends the path unchanged, including `..`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Answer:
 
 
 async def get(port: int, path: str, *lines: str) -> Answer:
-    """Ask 127.0.0.1 for `path`, with more header `lines`."""
+    """Request `path` from 127.0.0.1, with additional header `lines`."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     head = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *lines, "", ""]
     writer.write("\r\n".join(head).encode())

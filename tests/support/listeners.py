@@ -1,4 +1,4 @@
-"""Closing a server without leaving a socket behind."""
+"""Close a server without leaking a socket."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 async def stop_accepting(server: Any) -> None:
-    """Take no more connections, and let those that were taken reach their handlers; then `server` may be closed.
+    """Accept no more connections, and wait until the accepted ones reach their handlers; then close `server`.
 
-    asyncio leaks a socket that is accepted in the very turn of the loop in which its server is closed.
+    asyncio leaks a socket that is accepted in the same iteration of the loop in which its server is closed.
     """
     loop = asyncio.get_running_loop()
     for listener in server.sockets:
         loop.remove_reader(listener.fileno())
-    for _ in range(3):  # the socket becomes a transport, that is connected, its handler begins
+    for _ in range(3):  # one each for: the transport, its connection, its handler
         await asyncio.sleep(0)

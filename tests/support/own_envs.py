@@ -1,4 +1,4 @@
-"""A module of a user's, with Gymnasium environments of its own."""
+"""A user's module with Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ gymnasium.register("mine/Deep-v0", entry_point=Own)
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A module of the user's, `own_envs.inner`, that registers environments of its own."""
+    """A user's module, `own_envs.inner`, that registers environments."""
     package = tmp_path / "own_envs"
     package.mkdir()
     (package / "__init__.py").touch()

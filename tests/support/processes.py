@@ -1,4 +1,4 @@
-"""What the tests ask the kernel about other processes. Waiting is on a pidfd, never on time."""
+"""Information about other processes. Waits use a pidfd, not a fixed time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def session(pid: int) -> set[int]:
 
 
 def command_line(pid: int) -> list[str]:
-    """Return the program and its arguments; one empty word for the dead."""
+    """Return the program and its arguments; [""] for a process that has ended."""
     try:
         line = Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -47,7 +47,7 @@ def state(pid: int) -> str:
 
 
 class Obituary:
-    """Processes that must end; made while they live, so that no number can be mistaken for another's."""
+    """Waits for the end of processes. Create it while they run, so that a reused id is not mistaken for them."""
 
     def __init__(self, pids: Iterable[int]) -> None:
         self._files = {os.pidfd_open(pid): (pid, command_line(pid)) for pid in pids}
@@ -57,7 +57,7 @@ class Obituary:
         return [who for file, who in self._files.items() if file not in ended]
 
     def wait(self, timeout: float) -> None:
-        """Wait for the end of all; the bound is for each."""
+        """Wait for the end of all; the timeout applies to each."""
         for file, who in self._files.items():
             assert select.select([file], [], [], timeout)[0], f"{who} is alive after {timeout} s"
 
@@ -71,7 +71,7 @@ def _processes() -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/pid/stat after the name: state, parent, group, session, ...; [] for the dead."""
+    """Return the fields of /proc/pid/stat after the name: state, parent, group, session, ...; [] if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

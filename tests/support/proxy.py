@@ -1,4 +1,4 @@
-"""A TCP proxy between an agent and a remote that can do to their bytes what networks do."""
+"""A TCP proxy between an agent and a remote that produces network faults."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from universe_client.core.loop import LoopThread
 
 
 class Proxy:
-    """Forwards connections to a port on this machine; the faults below may be switched on at any time.
+    """Forwards connections to a port on this machine; the faults can be started at any time.
 
     Attributes:
-        latency: seconds each piece is held back, on the way to the agent.
+        latency: the delay of each piece to the agent, in seconds.
         split: pieces to the agent have a random length of 1 to this many bytes; 0 leaves them whole.
-        cut_after: after so many bytes to the agent the connection is closed; None for never.
-        accepted: how many connections have come.
+        cut_after: the number of bytes to the agent after which the connection is closed; None for never.
+        accepted: the number of connections so far.
         target: the port on this machine that later connections are forwarded to.
     """
 
@@ -33,7 +33,7 @@ class Proxy:
         self._flows = True  # towards the agent
         self._reads = True  # from the agent
         self._changed = asyncio.Event()
-        self._mute: set[asyncio.StreamWriter] = set()  # what comes for these goes nowhere
+        self._mute: set[asyncio.StreamWriter] = set()  # data for these is dropped
         self._pairs: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
         self._tasks: set[asyncio.Task[None]] = set()
         loop.run(self._start(), 60)
@@ -43,27 +43,27 @@ class Proxy:
         self.port: int = self._server.sockets[0].getsockname()[1]
 
     def stall(self) -> None:
-        """Nothing goes to the agent any more; the connection stays."""
+        """Stop forwarding to the agent; keep the connection open."""
         self._set(flows=False)
 
     def stop_reading(self) -> None:
-        """What the agent sends stays in its buffers."""
+        """Stop reading from the agent, so that its data stays in its buffers."""
         self._set(reads=False)
 
     def flow(self) -> None:
-        """What was held back goes on, in both directions."""
+        """Forward again in both directions, including what was held back."""
         self._set(flows=True, reads=True)
 
     def half_close(self) -> None:
-        """The remote says no more, but would listen."""
+        """Close the direction from the remote to the agent."""
         self._each(self._silence)
 
     def reset(self) -> None:
-        """Every connection ends with RST."""
+        """End every connection with RST."""
         self._each(_reset)
 
     def cut(self) -> None:
-        """Every connection ends with FIN."""
+        """End every connection with FIN."""
         self._each(_close)
 
     def close(self) -> None:
@@ -86,7 +86,7 @@ class Proxy:
         self._loop.run(switch(), 5)
 
     def _each(self, fault: Callable[[asyncio.StreamWriter, asyncio.StreamWriter], None]) -> None:
-        """Do something to every connection whose agent's side is open."""
+        """Call a function for every connection whose agent's side is open."""
 
         async def strike() -> None:
             for agent, remote in self._pairs:
@@ -107,7 +107,10 @@ class Proxy:
         serving.add_done_callback(self._tasks.discard)
         try:
             far, remote = await asyncio.open_connection("127.0.0.1", self.target)
-        except (OSError, asyncio.CancelledError):  # streams complain of a handler that ends as cancelled
+        except (
+            OSError,
+            asyncio.CancelledError,
+        ):  # asyncio's streams log an error when a handler ends as cancelled
             agent.transport.abort()
             return
         pair = agent, remote

@@ -1,4 +1,4 @@
-"""A remote in which the test decides every message and every frame: our real servers, and no game."""
+"""A remote whose messages and frames the test decides: our real servers, without a game."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ WIDTH, HEIGHT = 24, 16
 class ScriptedRemote:
     """A VNC server and a rewarder on `loop`, which is not the agent's.
 
-    A reset is answered by `on_reset(remote, request)`, by default with the next episode at once; input also goes to
-    `on_input(remote, events)`, steps to `on_step(remote, request)`, without which there is no lock-step; all run on the
-    loop's thread. All methods may be called from the test's thread, and come back when it is done; a function given to
-    `script` runs as one piece on the loop's thread.
+    `on_reset(remote, request)` answers a reset; the default starts the next episode at once. `on_input(remote, events)`
+    receives input, `on_step(remote, request)` receives steps; without it there is no lock-step. All three run on the
+    loop's thread. The test's thread may call all methods; they return when they are done. `script` runs a function
+    without interruption on the loop's thread.
 
     Attributes:
-        resets: every reset that has come, as requests.
-        events: every input event that has come.
+        resets: the requests of all resets so far.
+        events: all input events so far.
         episode: the number of the newest episode.
-        reward_sum: of all rewards sent.
+        reward_sum: the sum of all rewards sent.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class ScriptedRemote:
             return RemoteAddress(vnc)
         return RemoteAddress(vnc, RewarderAddress("127.0.0.1", self._rewarder_port, self.password))
 
-    # -- life
+    # -- start and stop
 
     def start(self) -> None:
-        """Listen, after a `stop` where it listened before."""
+        """Listen; after a `stop`, on the same ports as before."""
         self._loop.run(self._start(), 5)
 
     async def _start(self) -> None:
@@ -98,7 +98,7 @@ class ScriptedRemote:
         self.vnc.present(frame(self.episode))
 
     def stop(self, code: int = 1001) -> None:
-        """Both servers go, and everybody is told."""
+        """Stop both servers and close their connections."""
         self.stop_rewarder(code)
         self.stop_vnc()
 
@@ -118,10 +118,10 @@ class ScriptedRemote:
     def restart_vnc(self) -> None:
         self._loop.run(self.start_vnc(), 5)
 
-    # -- what it says
+    # -- output
 
     def script(self, function: Callable[[], Any]) -> Any:
-        """Run `function` on the loop's thread, so that nothing comes between its messages."""
+        """Run `function` on the loop's thread, so that no other message comes between its messages."""
 
         async def run() -> Any:
             return function()
@@ -167,7 +167,7 @@ class ScriptedRemote:
         self.script(begin)
 
     def rewarder_late(self, reward: float) -> None:
-        """A reward of the episode before this one; `reward_sum` does not count it."""
+        """Send a reward of the previous episode; `reward_sum` does not count it."""
         number = EpisodeId.parse(self.episode - 1)
         self.script(lambda: self._rewarder.reward(number, reward, True))
 
@@ -176,7 +176,7 @@ class ScriptedRemote:
         self.reward(reward, True, info)
 
     def answer(self, request: ResetRequest) -> None:
-        """The next episode runs, and that is the answer to `request`."""
+        """Start the next episode and reply to `request`."""
 
         def run() -> None:
             self.next_episode()
@@ -191,10 +191,10 @@ class ScriptedRemote:
     def refuse(self, request: ResetRequest, message: str) -> None:
         self.script(lambda: self._rewarder.reply_error(request, message))
 
-    # -- what it hears
+    # -- input
 
     def wait_for_events(self, count: int, timeout: float = 60.0) -> list[Event]:
-        """Wait until `count` events have come, and return all."""
+        """Wait for `count` events, and return all."""
         with self._arrived:
             assert self._arrived.wait_for(lambda: len(self.events) >= count, timeout), self.events
             return list(self.events)
@@ -228,14 +228,14 @@ class ScriptedRemote:
 
 @dataclass
 class _Stepped:
-    """Offers lock-step, and hands every step on."""
+    """Offers lock-step, and passes every step on."""
 
     on_step: Callable[[Any], None]
     offer: Offer = field(default_factory=lambda: Offer(frozenset({LOCKSTEP})))
     env_observation_space: None = None
 
     def heed(self, wants: frozenset[str]) -> None:
-        """A scripted remote is always frozen."""
+        """Do nothing: a scripted remote is always frozen."""
 
     def handle(self, request: Any, server: RewarderServer) -> None:
         self.on_step(request)
@@ -251,7 +251,7 @@ def frame(value: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def press_game(remote: ScriptedRemote, events: Sequence[Event]) -> None:
-    """An `on_input`: each press is worth 1, and the fifth 10 more: it ends the episode, which has brought 15."""
+    """An `on_input` that rewards each press with 1. The fifth brings 10 more and ends the episode, whose sum is 15."""
     for event in events:
         if isinstance(event, KeyEvent) and event.down:
             remote.reward(1.0)
@@ -261,4 +261,4 @@ def press_game(remote: ScriptedRemote, events: Sequence[Event]) -> None:
 
 
 def by_hand(remote: ScriptedRemote, request: Request) -> None:
-    """An `on_reset` or `on_step` that leaves everything to the test."""
+    """An `on_reset` or `on_step` that does nothing: the test replies."""

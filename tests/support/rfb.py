@@ -1,4 +1,4 @@
-"""The server's end of an RFB conversation, in the test's hands: honest where it has to be, hostile where it likes."""
+"""The server's end of an RFB connection, written by the test: correct or hostile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VERSIONS = [
     (b"003.003", b"003"), (b"003.004", b"003"), (b"003.005", b"003"), (b"003.006", b"003"), (b"003.007", b"007"),
     (b"003.008", b"008"), (b"003.889", b"008"), (b"004.001", b"008"), (b"005.000", b"008"),
 ]  # fmt: skip
-"""The version a server offers, and the minor version that a client answers."""
+"""The version that a server offers, and the minor version of the client's answer."""
 QUICK = Timeouts(connect=1.0, handshake=1.0, update=1.0, probe_interval=0.2, probe_deadline=0.2, close=1.0)
 
 
@@ -32,7 +32,7 @@ class Request:
 
 
 class Peer:
-    """One client that connected, seen from the server."""
+    """One connected client, seen from the server."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -42,7 +42,7 @@ class Peer:
 
     @property
     def has_more(self) -> bool:
-        """Whether the client has said something that is not read yet."""
+        """Whether the client has sent data that is not read yet."""
         return bool(self.reader._buffer)  # type: ignore[attr-defined]
 
     async def read(self, count: int) -> bytes:
@@ -52,12 +52,12 @@ class Peer:
         self.writer.write(data)
 
     async def greet(self, version: bytes = b"RFB 003.008\n") -> bytes:
-        """Exchange versions, return the client's."""
+        """Exchange versions; return the client's."""
         self.write(version)
         return await self.read(12)
 
     async def open(self, width: int = WIDTH, height: int = HEIGHT, name: bytes = b"test") -> None:
-        """The whole handshake, security type None."""
+        """Run the whole handshake, with security type None."""
         await self.greet()
         self.write(b"\x01\x01")
         assert await self.read(1) == b"\x01"
@@ -69,7 +69,7 @@ class Peer:
         self.write(struct.pack(">HH", width, height) + PIXEL_FORMAT + struct.pack(">I", len(name)) + name)
 
     async def request(self) -> Request:
-        """Read up to the next FramebufferUpdateRequest; input on the way is kept."""
+        """Read up to the next FramebufferUpdateRequest; keep the input before it."""
         while (kind := (await self.read(1))[0]) != 3:
             if kind == 0:
                 await self.read(19)
@@ -84,7 +84,7 @@ class Peer:
         return Request(bool(incremental), *rest)
 
     async def fence_request(self) -> bytes:
-        """Read up to the next fence that wants an answer; return its payload."""
+        """Read up to the next fence that requests an answer; return its payload."""
         while not self._fences:
             if (kind := (await self.read(1))[0]) == fences.MESSAGE:
                 await self._read_fence()
@@ -106,18 +106,18 @@ class Peer:
         self.write(update(*rects))
 
     async def idle(self) -> None:
-        """Read whatever the client says until it is gone."""
+        """Read and discard data until the client disconnects."""
         await self.reader.read()
 
     async def drip(self, data: bytes, pause: float) -> None:
-        """Write one byte after the other, `pause` seconds apart."""
+        """Write single bytes, `pause` seconds apart."""
         for byte in data:
             self.write(bytes([byte]))
             await asyncio.sleep(pause)
 
 
 def update(*rects: bytes) -> bytes:
-    """A FramebufferUpdate."""
+    """Return a FramebufferUpdate."""
     return struct.pack(">BxH", 0, len(rects)) + b"".join(rects)
 
 
@@ -126,13 +126,13 @@ def header(x: int, y: int, width: int, height: int, encoding: int = 0) -> bytes:
 
 
 def raw(value: int, x: int = 0, y: int = 0, width: int = WIDTH, height: int = HEIGHT) -> bytes:
-    """A Raw rect of one grey value."""
+    """Return a Raw rect of one grey value."""
     return header(x, y, width, height) + bytes([value, value, value, 0]) * (width * height)
 
 
 @asynccontextmanager
 async def listening(talk: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[int]:
-    """Listen, have `talk` with every client; what goes wrong in it goes wrong here, but for a lost connection."""
+    """Listen, and run `talk` with every client; re-raise its errors, except a lost connection."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -141,7 +141,9 @@ async def listening(talk: Callable[[Peer], Awaitable[None]]) -> AsyncIterator[in
         tasks.add(task)
         try:
             await talk(Peer(reader, writer))
-        except asyncio.CancelledError:  # the test is over; streams complain of a handler that ends like this
+        except (
+            asyncio.CancelledError
+        ):  # the test is over; asyncio's streams log an error when a handler ends as cancelled
             pass
         finally:
             writer.transport.abort()

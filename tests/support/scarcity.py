@@ -1,4 +1,4 @@
-"""What an operating system refuses when it runs out of it: descriptors, processes; and how much is in use."""
+"""Make the operating system run out of descriptors or processes, and count those in use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 @contextmanager
 def no_descriptors() -> Iterator[None]:
-    """Within the block, no file and no socket can be opened: EMFILE."""
+    """Within the block, opening a file or a socket fails with EMFILE."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     with ExitStack() as stack:
         spare = os.open(os.devnull, os.O_RDONLY)
@@ -40,7 +40,7 @@ def no_processes(number: int = errno.EAGAIN) -> Iterator[None]:
 
 
 def in_use() -> tuple[int, int]:
-    """How many descriptors and threads this process has."""
+    """Return the number of descriptors and threads of this process."""
     return len(_descriptors()), len(os.listdir("/proc/self/task"))
 
 

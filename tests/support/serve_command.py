@@ -1,4 +1,4 @@
-"""`universe-client serve`, in a process of its own."""
+"""`universe-client serve` in another process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 @asynccontextmanager
 async def serve_command(*arguments: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """The process, and what it said; it is asked to end, and ends well."""
+    """Start the process; yield it and its output; stop it and check its exit status."""
     command = (sys.executable, "-m", "universe_client", "serve", *arguments)
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None

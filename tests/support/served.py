@@ -1,4 +1,4 @@
-"""Runtimes of a test, served in this process, for environments to connect to."""
+"""Runtimes that are served in the test's process."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ WIDTH, HEIGHT = 24, 16
 
 
 class Counting(Runtime):
-    """Shows the number of its tick in red, that of its episode in green and the newest key in blue.
+    """Shows the number of the tick in red, of the episode in green, and the newest key in blue.
 
-    Every tick is worth its number; the episode ends with tick `last`.
+    Each tick brings its number as reward. The episode ends with tick `last`.
     """
 
     env_ids = ("test.Counting-v0",)

@@ -1,4 +1,4 @@
-"""Sessions of a driver with a server in the test's hands, and waiting for what they come to."""
+"""Sessions of a driver with a server that the test writes, and waits for their state."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from vnc.errors import VNCError
 from vnc.server.server import ServerLimits, VNCServer
 from vnc.session import Connect, Frame, Limits, Session, Timeouts, VNCAddress
 
-CALM = Timeouts(probe_interval=30.0)  # no probe disturbs the conversation
+CALM = Timeouts(probe_interval=30.0)  # no probes, because the scripted servers do not answer them
 
 Talk = Callable[[Peer], Awaitable[None]]
 
 
 class Changes:
-    """Waits for a condition of a session, looked at when it says that something changed, and now and then.
+    """Waits for a condition of a session. It checks at each notification, and at intervals.
 
     Attributes:
-        count: how often the session has said so.
+        count: the number of notifications.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Opener:
-    """Opens sessions of one driver on ports of this machine; they are closed at the end of each block."""
+    """Opens sessions of one driver on local ports, and closes them at the end of each block."""
 
     connect: Connect
 
@@ -81,7 +81,7 @@ class Opener:
         timeouts: Timeouts = CALM,
         limits: Limits = Limits(),  # noqa: B008
     ) -> AsyncIterator[tuple[Session, Changes]]:
-        """A session with a scripted server, which begins after the handshake."""
+        """Open a session with a scripted server, whose script begins after the handshake."""
 
         async def serve(peer: Peer) -> None:
             await peer.open()
@@ -91,7 +91,7 @@ class Opener:
             yield opened
 
     async def error_after(self, data: bytes, limits: Limits = Limits()) -> VNCError:  # noqa: B008
-        """What becomes of a session whose server sends `data`, and stays."""
+        """Return the error of a session whose server sends `data` and keeps the connection open."""
 
         async def talk(peer: Peer) -> None:
             await peer.request()
@@ -111,7 +111,7 @@ class Opener:
         timeouts: Timeouts = CALM,
         **address: Any,
     ) -> VNCError:
-        """Why there is no session with a server that has this `talk` from its first byte on."""
+        """Return the error of opening a session with a server that runs `talk` from its first byte on."""
         async with listening(talk) as port:
             try:
                 async with self.on(port, password, timeouts, **address):
@@ -128,7 +128,7 @@ def taken(session: Session) -> Frame:
 
 @pytest.fixture
 def opened(driver: str) -> Opener:
-    """Sessions of every driver there is; a module about one of them has a `driver` of its own."""
+    """Sessions of each installed driver; a module about one driver overrides `driver`."""
     return Opener(drivers.connect(driver))
 
 

@@ -1,4 +1,4 @@
-"""The server's end of VeNCrypt, in the test's hands."""
+"""The server's end of VeNCrypt, written by the test."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.support.rfb import Peer, raw
 
 TLS_NONE, TLS_VNC, TLS_PLAIN, X509_NONE, X509_VNC, X509_PLAIN = range(257, 263)
 ANONYMOUS = "ADH:AECDH:@SECLEVEL=0"
-"""What OpenSSL calls TLS without a certificate."""
+"""OpenSSL's name of the cipher suites without a certificate."""
 
 
 async def agree(peer: Peer, *offered: int) -> int:
-    """The server's half of VeNCrypt up to TLS; the sub-type that the client chose."""
+    """Negotiate VeNCrypt up to TLS; return the sub-type that the client chose."""
     await peer.greet()
     peer.write(b"\x02\x02\x13")
     assert await peer.read(1) == b"\x13"
@@ -26,7 +26,7 @@ async def agree(peer: Peer, *offered: int) -> int:
 
 
 async def secured(peer: Peer, context: ssl.SSLContext, *offered: int) -> int:
-    """... and TLS."""
+    """Negotiate VeNCrypt and start TLS; return the sub-type that the client chose."""
     chosen = await agree(peer, *offered)
     peer.write(b"\x01")
     await peer.writer.start_tls(context)
@@ -37,7 +37,7 @@ Talk = Callable[[Peer], Awaitable[None]]
 
 
 def honest(context: ssl.SSLContext, sub_type: int, login: Talk, afterwards: Talk = Peer.idle) -> Talk:
-    """A server of one sub-type that shows one grey frame."""
+    """Return a `talk` of one sub-type that shows one grey frame."""
 
     async def talk(peer: Peer) -> None:
         assert await secured(peer, context, sub_type) == sub_type
@@ -53,7 +53,7 @@ def honest(context: ssl.SSLContext, sub_type: int, login: Talk, afterwards: Talk
 
 
 def breaking_off(answer: bytes) -> Talk:
-    """Where TLS should begin: hear how it begins, say `answer`, and nothing more."""
+    """Return a `talk` that reads the start of TLS, sends `answer`, and stops."""
 
     async def talk(peer: Peer) -> None:
         await peer.read(5)

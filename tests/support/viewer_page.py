@@ -1,4 +1,4 @@
-"""The viewer's page in a headless browser: what it shows, and typing into it."""
+"""The viewer's page in a headless browser: read its picture, and type into it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONNECTED = 'document.getElementById("state")?.textContent === "connected"'
 
 
 def picture(browser: Page, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """What the page shows of a screen of `frame`'s shape, in its size."""
+    """Return the page's picture of a screen, scaled to the shape of `frame`."""
     rectangle = browser.evaluate(
         '(r => [r.x, r.y, r.width, r.height])(document.querySelector("canvas").getBoundingClientRect())'
     )
@@ -25,14 +25,14 @@ def picture(browser: Page, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def looks_like(shown: NDArray[np.uint8], frame: NDArray[np.uint8]) -> bool:
-    """Whether the two differ no more than two moments of the same game."""
+    """Whether two pictures may be of the same game at different times."""
     return bool(abs(shown.astype(int) - frame.astype(int)).mean() < 25)
 
 
 def next_picture(
     browser: Page, frame: NDArray[np.uint8], before: NDArray[np.uint8] | None = None
 ) -> NDArray[np.uint8]:
-    """As `picture`, when it is another one than `before`, or than nothing."""
+    """As `picture`, once it differs from `before`."""
     deadline = time.monotonic() + 60
     while True:
         shown = picture(browser, frame)
@@ -42,7 +42,7 @@ def next_picture(
 
 
 def type_folder(browser: Page, url: str, name: str) -> None:
-    """Make a folder by hand, in the terminal that the page shows."""
+    """Create a folder by typing into the terminal that the page shows."""
     browser.open("about:blank")
     browser.open(url)
     browser.until(CONNECTED)

@@ -1,4 +1,4 @@
-"""Other people's VNC clients, as they are installed: TigerVNC's viewer, libvncclient, asyncvnc and vncdotool."""
+"""Other VNC clients: TigerVNC's viewer, libvncclient, asyncvnc and vncdotool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCE = Path(__file__).with_name("libvncclient_grab.c")
 
 
 async def output(*command: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> bytes:
-    """What a program prints; it has 20 s."""
+    """Return the output of a program, which may take 20 s."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe, env=env)
     try:
@@ -36,7 +36,7 @@ async def output(*command: str, stdin: bytes = b"", env: dict[str, str] | None =
 
 
 def compile_grabber(directory: Path) -> str:
-    """Build the libvncclient program; return its path."""
+    """Compile the libvncclient program; return its path."""
     program = directory / "grab"
     command = ["gcc", "-O1", "-Wall", "-Werror", "-o", str(program), str(SOURCE), "-lvncclient"]
     subprocess.run(command, check=True, timeout=60)
@@ -46,16 +46,16 @@ def compile_grabber(directory: Path) -> str:
 async def grab(
     grabber: str, port: int, password: str, encoding: str, shape: tuple[int, int, int], count: int = 1
 ) -> list[Frame]:
-    """Through libvncclient: the next `count` frames."""
+    """Return the next `count` frames, received by libvncclient."""
     command = (grabber, "127.0.0.1", str(port), encoding, str(count))
     data = await output(*command, stdin=f"{password}\n".encode())
     return list(np.frombuffer(data, np.uint8).reshape(count, *shape))
 
 
 async def screenshot(port: int, password: str) -> Frame:
-    """Through asyncvnc."""
+    """Return a frame, received by asyncvnc."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the library's own: it still imports DES from its old place
+        warnings.simplefilter("ignore")  # asyncvnc imports DES from its deprecated module
         import asyncvnc
 
         async with asyncvnc.connect("127.0.0.1", port, password=password) as client:
@@ -63,7 +63,7 @@ async def screenshot(port: int, password: str) -> Frame:
 
 
 async def capture(port: int, password: str, path: Path) -> Frame:
-    """Through vncdotool's `vncdo`."""
+    """Return a frame, received by vncdotool's `vncdo`."""
     program = str(Path(sys.executable).with_name("vncdo"))
     await output(program, "-s", f"127.0.0.1::{port}", "-p", password, "capture", str(path))
     with Image.open(path) as image:
@@ -71,7 +71,7 @@ async def capture(port: int, password: str, path: Path) -> Frame:
 
 
 class Display:
-    """An Xvfb of its own, with a program on it."""
+    """An Xvfb with a program on it."""
 
     def __init__(self, number: str) -> None:
         self.env = {**os.environ, "DISPLAY": f":{number}"}
@@ -82,7 +82,7 @@ class Display:
             return np.asarray(image.convert("RGB"))
 
     async def until_shown(self, frame: Frame) -> tuple[int, int]:
-        """Look until `frame` is somewhere on the screen; return where."""
+        """Wait until `frame` is on the screen; return its position."""
         async with asyncio.timeout(60):
             while (place := find(frame, await self.look())) is None:
                 pass
@@ -90,7 +90,7 @@ class Display:
 
 
 def find(frame: Frame, screen: Frame) -> tuple[int, int] | None:
-    """(x, y) of `frame` inside `screen`, exactly."""
+    """Return the position (x, y) of `frame` inside `screen`."""
     height, width = frame.shape[:2]
     down, right = screen.shape[0] - height + 1, screen.shape[1] - width + 1
     possible = np.ones((down, right), np.bool_)
@@ -129,15 +129,15 @@ async def xvfb(screen: str = "640x480x24") -> AsyncIterator[Display]:
 def vncviewer(
     port: int, passwd: Path, display: Display, *options: str
 ) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
-    """TigerVNC's viewer on `display`."""
-    # Without a key for its menu it covers no part of the picture with a hint at it for five seconds.
+    """Run TigerVNC's viewer on `display`."""
+    # With a key for its menu, the viewer covers the picture with a hint for five seconds.
     command = ("xtigervncviewer", "-passwd", str(passwd), "-MenuKey=", *options, f"127.0.0.1::{port}")
     quiet = asyncio.subprocess.DEVNULL
     return running(*command, stdout=quiet, stderr=quiet, env=display.env)
 
 
 def password_file(path: Path, password: str) -> Path:
-    """As TigerVNC's own tool writes it."""
+    """Write a password file in TigerVNC's format."""
     made = subprocess.run(
         ["vncpasswd", "-f"], input=f"{password}\n".encode(), capture_output=True, check=True, timeout=10
     )

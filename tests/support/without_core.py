@@ -1,6 +1,7 @@
-"""A pytest plugin, `-p tests.support.without_core`: as if the Rust driver were not installed.
+"""A pytest plugin, `-p tests.support.without_core`, that hides the Rust driver.
 
-"auto" is the portable driver then. Tests that take every driver in turn are left out: they have had this one already.
+"auto" then means the portable driver. Tests that run with each driver are skipped, because they run with this one
+anyway.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 
 import pytest
 
-os.environ.pop("UNIVERSE_CLIENT_NATIVE", None)  # which says that the driver must be there
+os.environ.pop("UNIVERSE_CLIENT_NATIVE", None)  # it would make a missing driver an error
 sys.modules["vnc._core"] = None  # type: ignore[assignment]  # which makes its import an ImportError
 
 

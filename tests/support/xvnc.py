@@ -1,4 +1,4 @@
-"""TigerVNC's server for tests, and something to see on it."""
+"""TigerVNC's server and x11vnc for tests, and pictures on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vnc.vncauth import obfuscated
 async def xvnc_server(
     directory: Path, password: str | None = None, *options: str
 ) -> AsyncIterator[tuple[int, str]]:
-    """Run Xvnc with a screen of 320x200; its port and its display."""
+    """Run Xvnc with a screen of 320x200; yield its port and its display."""
     security = ["-SecurityTypes", "None"] if password is None else _vnc_auth(directory, password)
     free = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     port = free.sockets[0].getsockname()[1]
@@ -40,7 +40,7 @@ async def xvnc_server(
 async def secure_xvnc(
     directory: Path, identity: Identity, types: str, password: str | None = None
 ) -> AsyncIterator[tuple[int, str]]:
-    """Run it with TLS, which shows `identity`, and these security types."""
+    """Run Xvnc with TLS, the certificate `identity` and these security types."""
     files = ["-X509Cert", str(identity.certificate), "-X509Key", str(identity.key)]
     async with xvnc_server(directory, password, *files, "-SecurityTypes", types) as server:
         yield server
@@ -48,7 +48,7 @@ async def secure_xvnc(
 
 @asynccontextmanager
 async def x11vnc_server() -> AsyncIterator[tuple[int, str]]:
-    """Run x11vnc on a screen of 320x200; its port and its display."""
+    """Run x11vnc on a screen of 320x200; yield its port and its display."""
     async with _process(
         "Xvfb", "-displayfd", "1", "-screen", "0", "320x200x24", "-nolisten", "tcp"
     ) as screen:
@@ -97,7 +97,7 @@ def _vnc_auth(directory: Path, password: str) -> list[str]:
 
 @asynccontextmanager
 async def logo(display: str, *options: str) -> AsyncIterator[None]:
-    """A window that fills the screen, or has the options given."""
+    """Show a window that fills the screen, or has the given options."""
     process = await asyncio.create_subprocess_exec(
         "xlogo", *(options or ("-geometry", "320x200+0+0")), env=os.environ | {"DISPLAY": display}
     )
