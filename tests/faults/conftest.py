@@ -1,6 +1,6 @@
-"""The fault table: each row F1-F46 of docs/reliability.md has tests here that carry its number and print its measures.
+"""The fault table: each row F1-F46 of docs/reliability.md has tests here, which have its number and report figures.
 
-`make faults` runs them and fails when a row is broken or has no test.
+`make faults` runs them, and fails when a row fails or has no test.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "fault(row, title): holds a row of the fault table in docs/reliability.md"
+        "markers", "fault(row, title): tests a row of the fault table in docs/reliability.md"
     )
     config.stash[_RESULTS] = results = Results()
     config.pluginmanager.register(results)
@@ -73,7 +73,9 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., None]:
         unit: str = "",
     ) -> None:
         assert (at_most, at_least, equals) != (None, None, None), f"{what} has no bound"
-        value = value.item() if hasattr(value, "item") else value  # plain numbers pass between processes
+        value = (
+            value.item() if hasattr(value, "item") else value
+        )  # worker processes can send plain numbers only
         figure = Measure(what, value, at_most, at_least, equals, unit)
         request.node.user_properties.append(("measure", asdict(figure)))
         assert figure.held, str(figure)

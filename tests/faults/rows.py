@@ -1,4 +1,4 @@
-"""The rows of the fault table, as docs/reliability.md lists them, and what a run of tests/faults found for each."""
+"""The rows of the fault table in docs/reliability.md, and the results of a run of tests/faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.table import Table
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "reliability.md"
 NEEDS_DOCKER = frozenset({"F33", "F45", "F46"})
-ANY = ""  # the driver of a test that has none
+ANY = ""  # stands for the driver in tests that use none
 
 
 def titles() -> dict[str, str]:
@@ -25,7 +25,7 @@ def titles() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure with its bounds, which are None where there are none."""
+    """A figure and its bounds; None for no bound."""
 
     what: str
     value: Any
@@ -48,7 +48,7 @@ class Measure:
         return " and ".join(f"{sign} {_shown(bound)}" for sign, bound in bounds if bound is not None)
 
     def worse_of(self, other: Measure) -> Measure:
-        """Of two figures with the same bounds, the one nearer to breaking them."""
+        """Return the figure that is nearer to breaking the bounds, which are the same."""
         if not (self.held and other.held):
             return other if self.held else self
         if self.at_most is not None:
@@ -70,7 +70,7 @@ def _shown(value: Any) -> str:
 
 @dataclass
 class Result:
-    """What the tests of one row came to, on one driver."""
+    """The results of the tests of one row on one driver."""
 
     passed: int = 0
     broken: list[str] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Result:
 
 
 class Results:
-    """A plugin of pytest: collects the reports of tests that carry the marker, also those of other processes."""
+    """A pytest plugin that collects the reports of tests with the marker, also from worker processes."""
 
     def __init__(self) -> None:
         self.rows: dict[tuple[str, str], Result] = {}
@@ -112,7 +112,7 @@ class Results:
         return {driver: result for (of, driver), result in sorted(self.rows.items()) if of == row}
 
     def unheld(self, with_docker: bool) -> list[str]:
-        """The rows that are broken or that no test has held."""
+        """Return the rows that failed or that no test covered."""
         missing = [
             row
             for row in titles()
@@ -123,7 +123,7 @@ class Results:
         return sorted({*missing, *broken}, key=lambda row: int(row[1:]))
 
     def table(self, with_docker: bool, width: int) -> str:
-        """Draw every row: its title, and for each driver its measures and its verdict."""
+        """Return a table of all rows: title, and for each driver the figures and the result."""
         table = Table("row", "fault", "driver", "measured (bound)", "verdict", box=None, pad_edge=False)
         for row, title in titles().items():
             absent = "needs Docker" if row in NEEDS_DOCKER and not with_docker else "not run"

@@ -1,4 +1,4 @@
-"""The fault table, on the agent's side: pauses, errors that are raised, secrets, and its end in every way (F32)."""
+"""The agent's side: pauses, raised errors, secrets, and every kind of end (F32)."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_f32_close_leaves_no_thread_and_no_connection(scripted, playing, measure
     env = playing(remote)
     assert set(threading.enumerate()) - before
     env.close()
-    measure("L, threads after close", len(set(threading.enumerate()) - before), equals=0)
+    measure("threads left after close", len(set(threading.enumerate()) - before), equals=0)
     wait_until(lambda: remote.vnc.clients == 0)
     wait_until(lambda: remote.rewarder.controllers == 0)
 
@@ -151,7 +151,7 @@ def test_f32_an_environment_that_is_forgotten_closes_itself(scripted, measure):
     began = time.monotonic()
     wait_until(lambda: set(threading.enumerate()) == before, what="the end of the thread")
     wait_until(lambda: remote.vnc.clients == 0)
-    measure("T, forgotten", time.monotonic() - began, at_most=5, unit="s")
+    measure("ended after the environment was forgotten", time.monotonic() - began, at_most=5, unit="s")
 
 
 @pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
@@ -164,7 +164,7 @@ def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted, measure):
     assert env.closed
     began = time.monotonic()
     wait_until(lambda: remote.vnc.clients == 0)
-    measure("T, exception", time.monotonic() - began, at_most=5, unit="s")
+    measure("ended after an exception", time.monotonic() - began, at_most=5, unit="s")
 
 
 @pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
@@ -211,7 +211,7 @@ if os.fork() == 0:
     env.close()
     asyncio.run(env.provider.close())
     asyncio.run(env.provider.discard(0))
-    sys.exit()  # with all that Python does at the end of a process
+    sys.exit()  # including Python's work at the end of a process
 print("the child's end:", os.wait()[1], flush=True)
 seen = []
 while len(seen) < 50:
@@ -236,7 +236,7 @@ def test_f32_no_process_outlives_the_agent(measure, end):
     assert len(pids) == 2, result.stderr
     began = time.monotonic()
     wait_until(lambda: not any(alive(pid) for pid in pids), what="the end of the remotes")
-    measure("T, processes", time.monotonic() - began, at_most=5, unit="s")
+    measure("ended after the agent", time.monotonic() - began, at_most=5, unit="s")
 
 
 def alive(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""The fault table, where one channel of a remote is lost while the other goes on (F37)."""
+"""One channel of a remote is lost while the other stays connected (F37)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.proxy import Proxy
 from tests.support.remote import ScriptedRemote
 from universe_client.core.loop import LoopThread
 
-REMOTES, CUTS = 10, 250  # of each driver and channel: 1,000 in all
+REMOTES, CUTS = 10, 250  # for each driver and channel: 1,000 in total
 RATE, LATENCY = 100, 0.1
 
 
 @dataclass
 class Payer:
-    """Sends the rewards 1, 2, 3, ... in each episode of a remote, so that a sum shows which of them are in it."""
+    """Sends the rewards 1, 2, 3, ... in each episode of a remote, so that a sum shows which of them it contains."""
 
     remote: ScriptedRemote
     episode: int = 0
@@ -37,7 +37,7 @@ class Payer:
 
 @dataclass
 class Ledger:
-    """What the agent was given by one remote, whose connection is cut whenever an episode has brought a reward."""
+    """The results of one remote, whose connection is cut whenever an episode has brought a reward."""
 
     proxy: Proxy
     sum: float = 0.0
@@ -59,7 +59,7 @@ class Ledger:
 
 
 def is_prefix(total: float) -> bool:
-    """Whether `total` is 1 + 2 + ... + k for some k: no reward is missing, none is there twice."""
+    """Whether `total` is 1 + 2 + ... + k for some k: no reward is missing or counted twice."""
     count = int((2 * total) ** 0.5)
     return total == count * (count + 1) / 2
 

@@ -1,4 +1,4 @@
-"""The fault table, where somebody copies something big on the remote."""
+"""A large text is copied on the remote (F39)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fault table, where what is compressed inflates to as much as it can."""
+"""Compressed data that inflates to as much as possible (F41)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIB = 1 << 20
 
 
 def zeros(count: int) -> bytes:
-    """So many zeros, deflated."""
+    """Return this number of zeros, deflated."""
     stream = zlib.compressobj(9)
     piece = bytes(MIB)
     data = [stream.compress(piece[: min(MIB, count - start)]) for start in range(0, count, MIB)]
@@ -41,7 +41,7 @@ def announced(encoding: int, data: bytes) -> bytes:
 
 
 def everything(driver: str) -> bytes:
-    """Every stream that the driver has, filled with what inflates to a whole screen."""
+    """Yield an update for each of the driver's zlib streams, which inflates to a whole screen."""
     rects = [announced(ZLIB, zeros(4 * PIXELS))]
     if driver == "native":
         rects += [tight(stream) for stream in range(4)]
@@ -50,7 +50,7 @@ def everything(driver: str) -> bytes:
 
 
 def resident() -> int:
-    """Bytes of memory that this process has."""
+    """Return the resident memory of this process in bytes."""
     gc.collect()
     (line,) = (
         line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmRSS")
@@ -76,8 +76,8 @@ async def test_f41_full_streams_hold_little_and_give_it_back(driver: str, measur
         await changes.until(lambda: session.frames == 1 or session.error is not None, 60)
         assert session.error is None
         held = resident() - before - SCREEN[driver]
-        measure("beyond the screen", round(held / MIB, 1), at_most=16, unit="MiB")
+        measure("memory beyond the screen", round(held / MIB, 1), at_most=16, unit="MiB")
         bad.set()
         await changes.until(lambda: session.error is not None)
         held = resident() - before - SCREEN[driver]
-        measure("after the fatal error", round(held / MIB, 1), at_most=8, unit="MiB")
+        measure("memory after the fatal error", round(held / MIB, 1), at_most=8, unit="MiB")

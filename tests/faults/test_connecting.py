@@ -1,4 +1,4 @@
-"""The fault table, where there is no connection to be had: nobody there, no RFB server, or one that refuses."""
+"""Connections that fail: no server, another kind of server, or a server that refuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vnc.session import VNCAddress
 
 @contextlib.contextmanager
 def unreachable(count: int) -> Iterator[list[RemoteAddress]]:
-    """Half are ports where nobody listens, half accept nothing: their backlog is full."""
+    """Yield ports, half of them closed, half with a full backlog."""
     with contextlib.ExitStack() as stack:
         addresses = []
         for index in range(count):
@@ -42,7 +42,7 @@ def unreachable(count: int) -> Iterator[list[RemoteAddress]]:
 
 
 def step_for(env: VectorEnv, seconds: float) -> None:
-    """Step on whatever comes, and not for longer than that."""
+    """Step whenever new data arrives, for this many seconds."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         env.wait(left)
@@ -148,7 +148,7 @@ def test_f16_a_wrong_password_is_tried_once(scripted, open_env, proxied, measure
 
 @pytest.mark.fault("F17", "blacklist")
 def test_f17_a_blacklist_is_not_hammered(evil, open_env, measure):
-    """Measured on TigerVNC: `RFB 003.003`, security type 0, these words."""
+    """TigerVNC sends `RFB 003.003`, security type 0 and this text."""
 
     async def refuse(peer: Peer) -> None:
         peer.write(b"RFB 003.003\n" + bytes(4) + b"\0\0\0\x1a" + b"Too many security failures")

@@ -1,4 +1,4 @@
-"""The fault table, where an established connection is lost, cut, slow or not read."""
+"""An established connection is lost, cut, slow or not read."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def test_f3_a_killed_vnc_server_cuts_the_slot_once_and_it_comes_back(scripted, p
     one, other = scripted(), scripted()
     env = playing(one, other)
     one.reward(2.0)
-    seen = until(env, lambda step: step.reward_n[0])  # two channels have no order between them
+    seen = until(env, lambda step: step.reward_n[0])  # the channels have no common order
     one.stop_vnc()
     began = time.monotonic()
     seen += until(env, lambda step: step.done_n[0])
-    measure("T", time.monotonic() - began, at_most=1, unit="s")
+    measure("time to the error", time.monotonic() - began, at_most=1, unit="s")
     cut = seen[-1]
     assert "probe" not in cut.info["error"], "it was not seen at once"
     assert cut.info["truncated"]
@@ -98,7 +98,7 @@ def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied, m
     proxy.flow()
     began = time.monotonic()
     seen = until(env, lambda step: step.observation is not None and step.pixel == 99)
-    measure("T, frames again", time.monotonic() - began, at_most=1, unit="s")
+    measure("time to the next frame", time.monotonic() - began, at_most=1, unit="s")
     assert not any(step.done for step in seen)
     assert proxy.accepted == 1
 
@@ -111,7 +111,7 @@ def test_f7_a_reset_connection_is_lost_at_once(scripted, playing, proxied, measu
     proxy.reset()
     began = time.monotonic()
     cut = until(env, is_done)[-1]
-    measure("T", time.monotonic() - began, at_most=1, unit="s")
+    measure("time to the error", time.monotonic() - began, at_most=1, unit="s")
     assert isinstance(env.remotes[0].error, PeerLost)
     assert cut.info["error"] is not None
     assert not {"probe", "pong"} & set(cut.info["error"].split()), "it was not seen at once"
@@ -165,5 +165,5 @@ def test_f29_a_remote_that_does_not_read_is_lost_and_step_never_waits(scripted, 
     while not (step := times.time(lambda: one_step(env, action))).info["error"]:
         assert time.monotonic() < deadline
     assert "does not read" in step.info["error"]
-    measure("S, p99", times.p99, at_most=5, unit="ms")
-    measure("S, longest", max(times.seconds), at_most=5, unit="s")
+    measure("step, 99th percentile", times.p99, at_most=5, unit="ms")
+    measure("longest step", max(times.seconds), at_most=5, unit="s")

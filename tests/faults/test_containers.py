@@ -39,7 +39,7 @@ REPLACED = 60
 
 
 def failure(env):
-    """Step until the only remote reports an error; return it."""
+    """Step until the only remote reports an error; return the error."""
     return until(env, lambda step: step.info["error"] is not None, 60)[-1].info["error"]
 
 
@@ -50,7 +50,7 @@ def host_pids(container, name):
 
 
 def stop(container, name):
-    """Stop programs of a container from outside."""
+    """Send SIGSTOP to programs of a container."""
     pids = host_pids(container, name)
     assert pids, name
     for pid in pids:
@@ -89,7 +89,7 @@ def test_a_container_is_replaced_whose_rewarder_or_display_is_stopped(
     (victim,) = containers(env)
     stop(victim, program)
     seconds = replaced(env, containers, victim)
-    measure(f"T, {program} stopped", seconds, at_most=REPLACED, unit="s")
+    measure(f"replaced after {program} stopped", seconds, at_most=REPLACED, unit="s")
 
 
 @pytest.mark.timeout(180)
@@ -100,7 +100,7 @@ def test_a_container_is_replaced_that_is_cut_from_its_network(running_env, conta
     (name,) = victim.attrs["NetworkSettings"]["Networks"]
     daemon.networks.get(name).disconnect(victim)
     seconds = replaced(env, containers, victim)
-    measure("T, network disconnect", seconds, at_most=REPLACED, unit="s")
+    measure("replaced after a network disconnect", seconds, at_most=REPLACED, unit="s")
 
 
 @pytest.mark.timeout(180)
@@ -110,7 +110,7 @@ def test_a_container_is_replaced_that_is_paused(running_env, containers, measure
     (victim,) = containers(env)
     victim.pause()
     seconds = replaced(env, containers, victim)
-    measure("T, paused", seconds, at_most=REPLACED, unit="s")
+    measure("replaced after a pause", seconds, at_most=REPLACED, unit="s")
 
 
 @pytest.mark.timeout(240)
@@ -118,7 +118,7 @@ def test_a_container_is_replaced_that_is_paused(running_env, containers, measure
 def test_a_container_is_replaced_whose_health_check_fails_although_it_answers(
     open_env, containers, daemon, measure
 ):
-    """The image's health check looks at a file, which goes: both connections are as they were."""
+    """The test removes the file that the image's health check reads; both connections stay open."""
     made = daemon.containers.create("universe-client/gym-core")
     check = {
         "Test": ["CMD", "test", "!", "-e", "/tmp/unwell"],
@@ -138,12 +138,12 @@ def test_a_container_is_replaced_whose_health_check_fails_although_it_answers(
         env.close()
     finally:
         daemon.images.remove("universe-client-test/unwell:1", force=True)
-    measure("T, unhealthy", seconds, at_most=REPLACED, unit="s")
+    measure("replaced after failed health checks", seconds, at_most=REPLACED, unit="s")
 
 
 @pytest.mark.fault("F45", "a container that runs and does not answer")
 def test_a_full_disk_does_not_end_the_remote_and_is_empty_again_in_the_next_episode(running_env, containers):
-    """The judge writes to a file system of its own."""
+    """The judge has its own file system for writing."""
     env = running_env(env_id=DESKTOP)
     (container,) = containers(env)
     fill = "cat /dev/zero > /tmp/full; cat /dev/zero > /dev/shm/full; df /tmp /dev/shm | grep -c 100%"
@@ -165,7 +165,7 @@ def test_a_container_that_is_killed_is_replaced_and_the_error_names_it(
     env = running_env(backoff=(0.1, 0.5))
     (victim,) = containers(env)
     victim.kill()
-    measure("T, killed, until it is told", until_told(env), at_most=10, unit="s")
+    measure("time to the error after a kill", until_told(env), at_most=10, unit="s")
     replaced(env, containers, victim)
     told = [record.getMessage() for record in caplog.records if victim.name in record.getMessage()]
     assert any("its last words" in text for text in told), told
@@ -243,7 +243,7 @@ def test_remotes_come_back_with_the_daemon_and_their_errors_name_the_container(
     own.end(number)
     began = time.monotonic()
     error_n = errors_without_a_daemon(env)
-    measure(f"T, daemon ended by {number.name}", time.monotonic() - began, at_most=10, unit="s")
+    measure(f"back after {number.name} of the daemon", time.monotonic() - began, at_most=10, unit="s")
     for index, error in enumerate(error_n):
         assert f"container universe-client-{env.provider.session}-{index}" in error
         assert f"no Docker daemon answers at {own.url}" in error

@@ -1,4 +1,4 @@
-"""The fault table, where the rewarder dies, stalls, says odd things, or never ends a reset."""
+"""The rewarder ends, stops, sends odd messages, or never completes a reset."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_f23_episode_ids_out_of_order(scripted, open_env, measure):
     assert last.info["truncated"]
     assert last.info["env_status.complete.episode_id"] == "5"
     seen += until(env, lambda step: step.reward != 0.0)
-    measure("sum of what is not late", sum(step.reward for step in seen), equals=6.0)
+    measure("sum of the rewards that are not late", sum(step.reward for step in seen), equals=6.0)
     measure("ends", sum(step.done for step in seen), equals=1)
     measure("late messages counted", sum(step.info["stats.reward.stale"] for step in seen), equals=2)
     assert until_running(env).pixel == 7
@@ -153,14 +153,14 @@ def test_f24_reward_before_describe_and_unknown_methods_are_tolerated(scripted, 
     measure("sum of 1.5, sent before describe", sum(step.reward for step in seen), equals=1.5)
     measure("ends and errors", sum(bool(step.done or step.info["error"]) for step in seen), equals=0)
     logged = sum("v9.env.dance" in record.getMessage() for record in caplog.records)
-    measure("lines logged for 3 of an unknown method", logged, equals=1)
+    measure("log lines for 3 messages of an unknown method", logged, equals=1)
 
 
 # -- resets that do not end
 
 
 class Replacing(AddressProvider):
-    """Counts what is given back as of no use."""
+    """Counts the remotes that are discarded."""
 
     discarded = 0
 
@@ -176,7 +176,13 @@ def test_f30_a_reset_that_does_not_end_is_reported_and_the_remote_replaced(scrip
     env.reset()
     began = time.monotonic()
     step = until(env, failed)[-1]
-    measure("T, reset_timeout being 0.3 s", time.monotonic() - began, at_least=0.25, at_most=5, unit="s")
+    measure(
+        "time to ResetTimeout, reset_timeout=0.3",
+        time.monotonic() - began,
+        at_least=0.25,
+        at_most=5,
+        unit="s",
+    )
     assert "not running after 0.3 s" in step.info["error"]
     assert isinstance(env.remotes[0].error, ResetTimeout)
     remote.next_reset()

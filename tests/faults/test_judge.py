@@ -1,4 +1,4 @@
-"""F46: an agent with a shell against its judge, from the terminal of a task."""
+"""An agent with a shell attacks its judge from the terminal of a task (F46)."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ os.rename(sys.argv[1] + ".new", sys.argv[1])
 
 @pytest.fixture
 def terminal(open_env, containers):
-    """An environment with a terminal in it, its container, and the task's text."""
+    """Yield an environment with a terminal, its container, and the task's text."""
     env = open_env(env_id=TERMINAL)
     env.reset(seed=1)
     _, text = instruction(env)
@@ -124,7 +124,7 @@ def terminal(open_env, containers):
 
 
 def typed(env, container, command, outcome=OUTCOME):
-    """Type a command into the task's terminal; return what it left in `outcome`."""
+    """Type a command into the task's terminal; return the contents of `outcome`."""
     one_step(env, [type_text(command + "\n")])
     wait_until(lambda: shell(container, f"test -e {outcome}", PLAYER)[0] == 0, 30, outcome)
     return shell(container, f"cat {outcome}", PLAYER)[1]
@@ -148,7 +148,7 @@ def test_every_attack_from_the_terminal_is_refused_and_the_reward_stays_right(te
 
 @pytest.mark.fault("F46", "an agent with a shell against its judge")
 def test_nothing_of_a_players_program_is_left_for_the_next_episode(terminal, measure):
-    """Neither a process that has left its session and its environment, nor a file it can hardly delete itself."""
+    """Neither a process that has left its session and its environment remains, nor a file that is hard to delete."""
     env, container, text = terminal
     files = "mkdir -p /tmp/left/a; touch /dev/shm/left; chmod 0 /tmp/left"
     typed(env, container, f"setsid env -i sleep 1000 & {files}; touch {OUTCOME}")
@@ -159,12 +159,16 @@ def test_nothing_of_a_players_program_is_left_for_the_next_episode(terminal, mea
     left = shell(
         container, "pgrep_() { grep -l '^sleep' /proc/[0-9]*/comm; }; pgrep_; ls -d /tmp/left /dev/shm/left"
     )[1]
-    measure("left", "sleep" in left or "\n/tmp/left" in left or "\n/dev/shm/left" in left, equals=False)
+    measure(
+        "processes and files left",
+        "sleep" in left or "\n/tmp/left" in left or "\n/dev/shm/left" in left,
+        equals=False,
+    )
 
 
 @pytest.mark.fault("F46", "an agent with a shell against its judge")
 def test_files_that_fool_a_reader_do_not_end_the_judge(terminal):
-    """Endless, locked and looping files where the task looks."""
+    """The task's files are endless, locked or circular links."""
     env, container, text = terminal
     name, folder = re.search(r"file (\S+) into the folder (\S+)\.", text).groups()
     typed(

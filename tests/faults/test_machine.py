@@ -1,4 +1,4 @@
-"""The fault table, where the agent's own machine runs out of descriptors or of room on its disk (F34)."""
+"""The agent's machine runs out of descriptors or of disk space (F34)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ exit $status
 
 @contextmanager
 def no_descriptors() -> Iterator[Callable[[], None]]:
-    """Open files until the kernel refuses one; call what it yields to use up what was closed since."""
+    """Open files until the kernel refuses; the yielded function uses up descriptors that were closed since."""
     files: list[int] = []
 
     def fill() -> None:
@@ -49,7 +49,7 @@ def no_descriptors() -> Iterator[Callable[[], None]]:
 
 @pytest.fixture
 def few_descriptors() -> Iterator[None]:
-    """A limit that is soon reached."""
+    """A low limit of descriptors."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(len(os.listdir("/proc/self/fd")) + 200, hard), hard))
     yield
@@ -84,7 +84,7 @@ def test_f34_without_descriptors_connections_fail_and_the_others_go_on(
                 if (step.observation_n[1]["vision"] == painted).all():
                     seen += 1
                     break
-    measure("U, frames of the other seen", 100 * seen / painted, at_least=95, unit="%")
+    measure("frames of the other remote", 100 * seen / painted, at_least=95, unit="%")
     one.restart_vnc()
     until(env, running, 20)
 
@@ -101,7 +101,7 @@ def test_f34_a_recording_ends_with_one_warning_when_the_disk_is_full(scripted, t
         while process.poll() is None:
             screen = noise.integers(0, 256, (16, 24, 3), np.uint8)
             remote.script(lambda screen=screen: remote._screen.present(screen))
-        said = " ".join(process.stdout.read().split())  # rich's lines are broken anywhere
+        said = " ".join(process.stdout.read().split())  # rich breaks lines at any place
     assert process.returncode == 0, said
     measure("warnings", said.count("No space left on device"), equals=1)
     capture = read_capture(kept)
@@ -110,7 +110,7 @@ def test_f34_a_recording_ends_with_one_warning_when_the_disk_is_full(scripted, t
 
 
 def on_small_disk(disk: Path, kept: Path, *command: str) -> list[str]:
-    """A command in a mount namespace of its own, in which `disk` is small; what it wrote there is copied to `kept`."""
+    """Return a command in a new mount namespace, where `disk` is small; its files are copied to `kept`."""
     become_root = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     program = [sys.executable, "-m", "universe_client", *command, "--log-level", "warning"]
     return [

@@ -1,4 +1,4 @@
-"""The client against peers that misbehave; F19 to F29 are the rows of the fault table."""
+"""The rewarder client with misbehaving peers (F19 to F29)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def evil_tcp(answer: bytes | None) -> AsyncIterator[RewarderAddress]:
 async def the_end(
     script: Script, timeouts: RewarderTimeouts | None = None
 ) -> tuple[RewarderError, RewardBuffer]:
-    """Connect to a scripted peer; return why the connection ended, and the buffer."""
+    """Connect to a scripted peer; return the error that ended the connection, and the buffer."""
     buffer = RewardBuffer()
     async with evil(script) as address:
         client = await RewarderClient.connect(address, buffer=buffer, timeouts=timeouts)
@@ -175,7 +175,7 @@ async def test_f21_redirects_are_not_followed(measure, status):
         async with evil(sends(), process_request=redirect) as address:
             with pytest.raises(ConnectError, match="redirects are not followed"):
                 await RewarderClient.connect(address, buffer=RewardBuffer())
-    measure("visits to the target of a redirect", len(visits), equals=0)
+    measure("requests to the target of a redirect", len(visits), equals=0)
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ async def test_f24_oddities_end_nothing(measure):
     error, buffer = await the_end(script)
     popped = buffer.pop()
     assert (popped.truncated, popped.running) == (False, EPISODE)
-    measure("sum of 1, oddities after it", popped.reward, equals=1)
-    measure("code of the end, the peer's own being 1001", error.code, equals=1001)
+    measure("sum of 1 before odd messages", popped.reward, equals=1)
+    measure("close code, where the peer sends 1001", error.code, equals=1001)
 
 
 async def test_a_silent_peer_is_lost_within_its_deadline():
@@ -280,7 +280,7 @@ async def test_f29_a_peer_that_never_reads_is_lost_at_the_bound(measure):
             client.action("a", [["x" * 10_000]])
             if client.error is not None:
                 break
-        measure("M", (resident_bytes() - before) / 2**20, at_most=16, unit="MiB")
+        measure("memory", (resident_bytes() - before) / 2**20, at_most=16, unit="MiB")
         async with asyncio.timeout(60):
             error = await client.closed()
     assert (error.code, error.retry) == (1006, True)
@@ -355,4 +355,4 @@ async def test_f28_a_flood_of_100k_rewards_does_not_grow_memory(measure):
     popped = buffer.pop()
     assert (popped.count, popped.duplicate) == (100_000, 0)
     measure("sum of 100,000", popped.reward, equals=100_000)
-    measure("M", grown / 2**20, at_most=8, unit="MiB")
+    measure("memory", grown / 2**20, at_most=8, unit="MiB")

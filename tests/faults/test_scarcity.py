@@ -1,4 +1,4 @@
-"""The fault table, where the operating system has nothing to give to what connects or starts (F38)."""
+"""The operating system refuses descriptors, processes or routes (F38)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNROUTED = RemoteAddress(
 
 
 class Moved(AddressProvider):
-    """Says that its remotes are where no route leads, as long as `lost` is true."""
+    """Gives addresses without a route while `lost` is true."""
 
     lost = False
 
@@ -65,7 +65,7 @@ def test_f38_an_errno_at_connect_is_tried_again(scripted, open_env, measure, cau
 
 
 class Held(EmbeddedProvider):
-    """Starts nothing before the gate is open."""
+    """Starts no remote before the gate is open."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -118,8 +118,8 @@ def test_f38_failed_attempts_to_connect_leave_nothing_behind(scripted, open_env,
     provider.lost = True
     until(env, failed)
     after = in_use()
-    measure("descriptors more after 100 failures", after[0] - before[0], at_most=2)
-    measure("threads more after 100 failures", after[1] - before[1], at_most=0)
+    measure("additional descriptors after 100 failures", after[0] - before[0], at_most=2)
+    measure("additional threads after 100 failures", after[1] - before[1], at_most=0)
 
 
 @pytest.mark.fault("F38", "errno at connect or start")
@@ -134,5 +134,5 @@ async def test_f38_failed_starts_leave_nothing_behind(measure):
                 await provider.acquire(0)
     after = in_use()
     await provider.close()
-    measure("descriptors more after 200 failures", after[0] - before[0], at_most=0)
-    measure("threads more after 200 failures", after[1] - before[1], at_most=0)
+    measure("additional descriptors after 200 failures", after[0] - before[0], at_most=0)
+    measure("additional threads after 200 failures", after[1] - before[1], at_most=0)

@@ -1,4 +1,4 @@
-"""The fault table, where our own servers are attacked: by clients that never read, and by a web page of the user's."""
+"""Attacks on our servers: clients that never read (F42), and a web page in the user's browser (F43)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PING = b"\x89\xfd" + bytes(4) + b"x" * 125
 
 
 class Remote:
-    """A real remote in a process of its own."""
+    """Start a real remote in another process."""
 
     def __init__(self, address: RemoteAddress, pid: int) -> None:
         assert address.rewarder is not None
@@ -70,7 +70,7 @@ async def remote() -> AsyncIterator[Remote]:
     try:
         address = await provider.acquire(0)
         remote = Remote(address, provider._children[0].process.pid)
-        first = await remote.join()  # what all clients share is there from now on
+        first = await remote.join()  # the state that all clients share exists from now on
         first.set_encodings(ZRLE)
         first.request(False)
         await first.update()
@@ -82,7 +82,7 @@ async def remote() -> AsyncIterator[Remote]:
 
 
 async def never_read(writer: asyncio.StreamWriter, said: bytes) -> bool:
-    """Say the same again and again and read nothing; return whether that was ended."""
+    """Send the same data repeatedly without reading; return whether the server closed the connection."""
     writer.transport.pause_reading()
     piece, sent = said * (65536 // len(said) + 1), 0
     try:
@@ -111,7 +111,7 @@ async def test_f42_a_client_that_never_reads_is_ended_at_a_bound(remote, measure
         ended = await asyncio.gather(*(never_read(writer, said) for writer in writers))
     measure("clients ended", sum(ended), equals=CLIENTS)
     grown = (remote.kilobytes("VmHWM") - before) / 1024 / CLIENTS
-    measure("M", grown, at_most=1.0, unit="MiB a client")
+    measure("memory", grown, at_most=1.0, unit="MiB a client")
 
 
 @pytest.mark.fault("F42", "a viewer that never reads")
@@ -123,11 +123,11 @@ async def test_f42_requests_of_a_client_that_never_reads_are_not_queued(remote, 
     rounds = [asyncio.wait_for(never_read(writer, REQUEST * 100), 3) for writer in writers]
     await asyncio.gather(*rounds, return_exceptions=True)
     grown = (remote.kilobytes("VmHWM") - before) / 1024 / CLIENTS
-    measure("M", grown, at_most=1.0, unit="MiB a client")
+    measure("memory", grown, at_most=1.0, unit="MiB a client")
 
 
 def sources(port: int) -> list[tuple[str, str | None, bool]]:
-    """Hosts and origins, and whether they may be answered."""
+    """Yield hosts and origins, and whether the server may answer them."""
     here = f"127.0.0.1:{port}"
     return [
         (here, None, True),
@@ -153,7 +153,7 @@ def sources(port: int) -> list[tuple[str, str | None, bool]]:
 
 @pytest.mark.fault("F43", "a web page of the user's browser")
 async def test_f43_a_page_of_another_name_gets_nothing_on_any_path(measure):
-    """No password: what a page may not have is everything that there is."""
+    """Start a remote without a password, so that only the Host check protects it."""
     async with served(Scripted(), allow_hosts=["Listed.example"]) as (ports, _):
         watch = ports.tokens.watch
         paths = [
@@ -173,7 +173,7 @@ async def test_f43_a_page_of_another_name_gets_nothing_on_any_path(measure):
                 status = await status_of(ports.rewarder_port, path, *lines, *upgrade)
                 if (status != 403) != answered:
                     wrong.append((path, host, origin, status))
-        measure("sources answered or refused against the table", len(wrong), equals=0)
+        measure("sources with a wrong answer", len(wrong), equals=0)
         assert not wrong
 
 

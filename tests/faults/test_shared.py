@@ -1,4 +1,4 @@
-"""F18: somebody connects to the same Xvnc and wants it for himself."""
+"""A client connects to the same Xvnc and does not share it (F18)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fault table, where TLS comes to nothing: servers that are not trusted, and connections that end in it (F35)."""
+"""TLS fails: untrusted servers, and connections that end during the handshake (F35)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_f35_what_a_server_says_in_the_place_of_tls(opened, answer, kind, 
 
 @pytest.mark.fault("F35", "VeNCrypt: bad cert, wrong host; TLS closed mid-handshake")
 async def test_f35_nothing_follows_in_the_clear_when_tls_is_not_trusted(opened, identity, measure):
-    """What the client says after VeNCrypt are TLS records, and none of them carries a login."""
+    """After VeNCrypt the client sends TLS records only, and none contains a login."""
     heard = b""
 
     async def tap(peer: Peer, port: int) -> None:
@@ -116,4 +116,4 @@ async def test_f35_nothing_follows_in_the_clear_when_tls_is_not_trusted(opened, 
     # In TLS 1.3 what ends a handshake is encrypted: one alert, and a login would be one more.
     assert kinds.count(APPLICATION_RECORD) <= 1
     known = {HANDSHAKE_RECORD, ALERT_RECORD, APPLICATION_RECORD, CIPHER_RECORD}
-    measure("records that are not of TLS", sum(kind not in known for kind in kinds), equals=0)
+    measure("records that are not TLS", sum(kind not in known for kind in kinds), equals=0)

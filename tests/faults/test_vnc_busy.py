@@ -1,4 +1,4 @@
-"""F40 on every driver: a server that never pauses is kept, one whose message drips is given up."""
+"""A server that never pauses stays connected; a message that arrives too slowly ends the session (F40)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_f40_updates_back_to_back_are_not_one_late_update(opened, measure)
         began = time.monotonic()
         await changes.until(lambda: time.monotonic() - began > 6 * DEADLINE or session.error is not None)
         assert session.error is None
-        measure("deadlines outlived", (time.monotonic() - began) / DEADLINE, at_least=6)
+        measure("lifetime in deadlines", (time.monotonic() - began) / DEADLINE, at_least=6)
         measure("frames", session.frames, at_least=10)
 
 
@@ -70,17 +70,17 @@ async def test_f40_a_message_that_drips_is_given_up_at_its_deadline(opened, meas
         taken = time.monotonic() - began
         assert isinstance(session.error, PeerLost)
         assert f"message {message[0]} unfinished after {DEADLINE:g} s" in str(session.error)
-        measure("T", taken, at_most=DEADLINE + 5, unit="s")
+        measure("time to the error", taken, at_most=DEADLINE + 5, unit="s")
         assert taken > DEADLINE * 0.9
         await asyncio.sleep(0)
 
 
 class Standstill:
-    """The longest that an event loop has computed without a turn for others, in processor time."""
+    """Measures the longest processor time of one callback of an event loop."""
 
     def __init__(self) -> None:
         self.longest = 0.0
-        gc.freeze()  # what the tests have made so far is not looked through meanwhile
+        gc.freeze()  # no garbage collection of earlier tests' objects during the measurement
         self._last = time.thread_time()
         self._loop = asyncio.get_running_loop()
         self._turn = self._loop.call_soon(self._tick)
@@ -107,7 +107,7 @@ class Standstill:
     ids=["Bells", "cut texts", "rects of a pixel"],
 )
 async def test_f40_a_talkative_server_leaves_the_event_loop_to_others(opened, measure, message, count):
-    """All of it is one stretch of bytes; a frame follows."""
+    """The data is one block of bytes, followed by a frame."""
     data = message * count + update(raw(2))
 
     async def talk(peer: Peer) -> None:
@@ -128,4 +128,4 @@ async def test_f40_a_talkative_server_leaves_the_event_loop_to_others(opened, me
 
         await changes.until(is_through, 120)
         assert session.error is None
-        measure("event loop stands still", standstill.stop(), at_most=STANDSTILL, unit="s")
+        measure("longest block of the event loop", standstill.stop(), at_most=STANDSTILL, unit="s")

@@ -1,4 +1,4 @@
-"""Opening a session, on every driver: version, security, the first deadline, and who is refused why, in which words."""
+"""Opening a session, on every driver: versions, security types, deadlines and error messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HUGE = struct.pack(">I", 0xFFFFFFFF)
 
 
 def says(script: bytes):
-    """A server that says all it has to say at once, and stays."""
+    """Return a `talk` that sends all data at once, and keeps the connection open."""
 
     async def talk(peer: Peer) -> None:
         peer.write(script)
@@ -38,7 +38,7 @@ def says(script: bytes):
 
 
 def said(error: VNCError) -> str:
-    """What an error says of a server, after its name."""
+    """Return an error's message without the server's name."""
     return str(error).partition(": ")[2]
 
 
@@ -184,7 +184,7 @@ async def test_a_refusal_carries_the_servers_words(opened, script, password, kin
     ],
 )
 async def test_a_refusal_without_its_reason_is_a_refusal(opened, script, password, kind, words, reason):
-    """Some servers hang up before they have said why."""
+    """Some servers close the connection before they send a reason."""
 
     async def talk(peer: Peer) -> None:
         peer.write(script + reason)
@@ -220,7 +220,7 @@ async def test_our_server_without_password_is_refused_when_one_is_configured(ope
     await server.close()
 
 
-# -- hostile servers (F15): the bytes announced never come
+# -- hostile servers (F15): the announced bytes never arrive
 
 
 @pytest.mark.fault("F15", "huge lengths")
@@ -248,7 +248,7 @@ async def test_our_server_without_password_is_refused_when_one_is_configured(ope
 async def test_hostile_lengths_are_refused_before_anything_is_read(opened, measure, script, kind, words):
     before = Gauges.read().memory
     error = await opened.refused_by(says(b"RFB 003.008\n" + script))
-    measure("M", (Gauges.read().memory - before) / 2**20, at_most=16, unit="MiB")
+    measure("memory", (Gauges.read().memory - before) / 2**20, at_most=16, unit="MiB")
     assert type(error) is kind
     assert said(error) == words
 
@@ -264,7 +264,7 @@ async def test_a_smaller_limit_holds(opened):
                 pass
 
 
-# -- servers that are not there, or leave
+# -- servers that do not exist, or disconnect
 
 
 @pytest.mark.fault("F8", "connect refused / host black hole")
@@ -349,7 +349,7 @@ async def test_the_servers_own_pixel_format_is_of_no_interest(opened):
 
 
 async def test_connecting_can_be_given_up(opened):
-    """Whoever waits for the session may be cancelled; nothing stays connected."""
+    """After a cancelled wait for a session, no connection remains."""
     gone = asyncio.Event()
 
     async def talk(peer: Peer) -> None:

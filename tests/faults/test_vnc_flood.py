@@ -1,4 +1,4 @@
-"""The fault table, where a server sends update after update and waits for no request (F27)."""
+"""A server sends updates without waiting for requests (F27)."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def test_f27_a_flood_of_updates_costs_no_memory_and_no_step(evil, open_env, meas
         assert 1 <= step.pixel <= VALUES
         frames += step.info["stats.vnc.updates.n"]
     measure("updates", frames, at_least=SECONDS * 60)
-    measure("M", (Gauges.read().memory - memory) / 2**20, at_most=16, unit="MiB")
-    measure("S, p99, the server being in this process", times.p99, at_most=50, unit="ms")
+    measure("memory", (Gauges.read().memory - memory) / 2**20, at_most=16, unit="MiB")
+    measure("step, 99th percentile, with the server in this process", times.p99, at_most=50, unit="ms")

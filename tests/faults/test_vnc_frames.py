@@ -1,4 +1,4 @@
-"""F26 on every driver: what is shown while a screen changes its size, and while an update is under way."""
+"""Frames during a change of the screen's size, and during an update, on every driver (F26)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIZES = [(640, 480), (200, 300), (1024, 768), (320, 200)] * 3
 
 @pytest.mark.fault("F26", "server resize mid-update and between steps")
 async def test_f26_half_of_a_huge_update_is_never_in_an_array_that_was_never_filled(opened, measure):
-    """Looked at in new arrays while an update of 16 MiB comes in pieces."""
+    """The test takes frames into new arrays while an update of 16 MiB arrives in pieces."""
     looked = asyncio.Event()
 
     async def talk(peer: Peer) -> None:
@@ -59,7 +59,9 @@ async def test_f26_half_of_a_huge_update_is_never_in_an_array_that_was_never_fil
 
 
 @pytest.mark.fault("F26", "server resize mid-update and between steps")
-@pytest.mark.parametrize("driver", ["native"])  # the portable one does not ask for what tells of a new size
+@pytest.mark.parametrize(
+    "driver", ["native"]
+)  # the portable driver does not request the encodings that report a new size
 async def test_f26_a_new_size_is_shown_when_every_pixel_of_it_has_come(opened, measure):
     looked = asyncio.Event()
 
@@ -94,7 +96,7 @@ async def test_f26_a_new_size_is_shown_when_every_pixel_of_it_has_come(opened, m
 
 @pytest.fixture
 def white_xvnc(tmp_path: Path, far_side: LoopThread) -> Iterator[tuple[int, RFBClient]]:
-    """TigerVNC's server with a white screen: its port, and a client that may change its size."""
+    """Run TigerVNC's server with a white screen; yield its port, and a client that may change its size."""
     stack = AsyncExitStack()
     port, _ = far_side.run(stack.enter_async_context(xvnc_server(tmp_path, None, "-wr")), 30)
     client = far_side.run(RFBClient.connect(port), 10)
@@ -108,7 +110,7 @@ def white_xvnc(tmp_path: Path, far_side: LoopThread) -> Iterator[tuple[int, RFBC
 def test_f26_every_observation_of_real_xvnc_is_whole_while_its_size_changes(
     open_env, white_xvnc, far_side: LoopThread, measure
 ):
-    """Black is what nobody has drawn. The portable driver is thrown out by the server, and comes back."""
+    """Pixels that no update has drawn are black. The server disconnects the portable driver, which connects again."""
     port, client = white_xvnc
     env = open_env(RemoteAddress(VNCAddress("127.0.0.1", port)))
     env.reset()

@@ -1,4 +1,4 @@
-"""Servers that break RFB in the middle of a session, on every driver: each ends with a typed error (F13, F15)."""
+"""Servers that break RFB during a session, on every driver: the session ends with a typed error (F13, F15)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOMB = zlib.compress(bytes(60_000_000), 9)[: 64 * 1024]
 
 
 def zlib_rect(data: bytes, length: int | None = None) -> bytes:
-    """An update of one Zlib rect of the whole screen, which announces `length` bytes."""
+    """Return an update of one Zlib rect of the whole screen that announces `length` bytes."""
     return update(header(0, 0, 8, 6, 6) + struct.pack(">I", len(data) if length is None else length) + data)
 
 
@@ -71,10 +71,10 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
     ],
 )  # fmt: skip
 async def test_hostile_messages_end_the_session_with_a_typed_error(opened, measure, data, kind, words):
-    """In the same words on every driver: where, and what is wrong there."""
+    """Each driver reports the same place and the same error."""
     before = Gauges.read().memory
     error = await opened.error_after(data)
-    measure("M", (Gauges.read().memory - before) / 2**20, at_most=16, unit="MiB")
+    measure("memory", (Gauges.read().memory - before) / 2**20, at_most=16, unit="MiB")
     assert type(error) is kind
     assert str(error).partition(": ")[2] == words
 

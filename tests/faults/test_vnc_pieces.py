@@ -1,6 +1,6 @@
-"""The fault table, where what a server sends comes in odd pieces (F11), or with one byte changed (F13).
+"""Server data in odd pieces (F11), or with one byte changed (F13).
 
-The streams are those that real servers sent: tests/vectors.
+Real servers sent the streams: tests/vectors.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ async def test_f11_a_stream_shows_the_same_in_pieces_of_any_size(opened, measure
             )
             assert session.error is None
             shown[size] = hashlib.sha256(taken(session)).hexdigest()
-    measure("different screens of 5 sizes of pieces", len(set(shown.values())), equals=1)
+    measure("different screens for 5 sizes of pieces", len(set(shown.values())), equals=1)
 
 
 @dataclass
 class Figures:
-    """What became of the broken streams."""
+    """The results of the broken streams."""
 
     refused: int = 0
     panics: int = 0
@@ -77,7 +77,7 @@ class Figures:
 
 @pytest.mark.fault("F13", "one flipped byte in stream")
 def test_f13_ten_thousand_flipped_bytes_break_nothing(measure):
-    """The core alone, without sockets: every stream ends in a typed error, or in a picture, and in no time."""
+    """The core alone, without sockets: every stream ends in a typed error or a picture, and quickly."""
     figures = Figures()
     captures = [read_capture(path) for path in sorted(VECTORS.glob("*.capture"))]
     streams = [(capture, stream(capture)) for capture in captures if capture.pixel_format == RGBX]
@@ -92,7 +92,7 @@ def test_f13_ten_thousand_flipped_bytes_break_nothing(measure):
     measure("panics", figures.panics, equals=0)
     measure("streams refused", figures.refused, at_least=SEEDS // 100)
     measure("streams with other pixels", figures.changed, at_least=SEEDS // 100)
-    measure("T, longest", figures.longest, at_most=SLOWEST, unit="s")
+    measure("longest decode", figures.longest, at_most=SLOWEST, unit="s")
 
 
 def flipped(data: bytes, seed: int) -> bytes:
@@ -103,7 +103,7 @@ def flipped(data: bytes, seed: int) -> bytes:
 
 
 def played(pump: _core.Pump, capture: Capture, data: bytes, figures: Figures) -> Frame | None:
-    """What a session shows after `data`; None where it was refused."""
+    """Return the pixels of a session after `data`; None if it raised an error."""
     session = established(pump, capture)
     began = time.monotonic()
     try:
@@ -137,7 +137,7 @@ def core() -> Iterator[_core.Pump]:
 
 
 def established(pump: _core.Pump, capture: Capture) -> _core.Session:
-    """A session that takes its bytes from us; it believes that they came through TLS."""
+    """A session that receives its bytes from the test, as if they came through TLS."""
     limits, timeouts = Limits(), Timeouts()
     session = pump.feed(
         False,

@@ -1,4 +1,4 @@
-"""The fault table, where another client has ours dropped: it connects and does not share (F18)."""
+"""Another client connects without sharing, so that the server drops ours (F18)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_SECURITY, DO_NOT_SHARE = b"\x01", b"\x00"
 
 @pytest.fixture
 def disconnecting(far_side: LoopThread, tmp_path: Path) -> Iterator[int]:
-    """TigerVNC's server as it is by default: a client that does not share drops the others. Its port."""
+    """Run TigerVNC's server with its defaults, where a client that does not share drops the others; yield its port."""
     servers = AsyncExitStack()
     server = xvnc_server(tmp_path, None, "-AlwaysShared=0", "-DisconnectClients=1")
     yield far_side.run(servers.enter_async_context(server), 30)[0]
@@ -30,7 +30,7 @@ def disconnecting(far_side: LoopThread, tmp_path: Path) -> Iterator[int]:
 
 
 async def take_over(port: int) -> asyncio.StreamWriter:
-    """Connect as a client that wants the server for itself; it is in when the server answers."""
+    """Connect as a client that does not share; return when the server answers."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     await reader.readexactly(len(VERSION))
     writer.write(VERSION)
@@ -54,5 +54,5 @@ def test_f18_a_client_that_does_not_share_costs_one_episode(disconnecting, far_s
     assert cut.info["end_reason"] == "lost"
     assert "closed" in cut.info["error"]
     until_running(env)
-    measure("T, back", time.monotonic() - began, at_most=2, unit="s")
+    measure("back after", time.monotonic() - began, at_most=2, unit="s")
     far_side.call(stranger.close)

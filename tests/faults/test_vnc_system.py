@@ -1,4 +1,4 @@
-"""F38 on every driver: what the system refuses when a VNC session is to be opened."""
+"""The system refuses resources while a VNC session opens, on every driver (F38)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ async def test_f38_what_the_system_refuses_is_a_connect_error_and_leaves_nothing
             for _ in range(100):
                 await refused()
             after = in_use()
-        measure("descriptors more after 100 failures", after[0] - before[0], at_most=0)
-        measure("threads more after 100 failures", after[1] - before[1], at_most=0)
+        measure("additional descriptors after 100 failures", after[0] - before[0], at_most=0)
+        measure("additional threads after 100 failures", after[1] - before[1], at_most=0)
         async with opened.on(port) as (session, changes):
             await changes.until(lambda: session.frames == 0 and session.error is None)
 
@@ -56,7 +56,7 @@ async def _serve(peer: Peer) -> None:
 
 
 def resolve(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> str:
-    """A name of a host that has these addresses."""
+    """Make a host name resolve to these addresses."""
     real = socket.getaddrinfo
 
     def getaddrinfo(host: str, port: int, *rest: Any, flags: int = 0, **options: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The fault table, where a remote's words would act on who reads them: a terminal, a log, a page."""
+"""Texts of a remote whose control characters would act on a terminal, a log or a page (F44)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_harmless(text: str, *, lines: bool = False) -> bool:
 
 
 def strings(value: Any, *, is_data: bool) -> Iterator[tuple[str, bool]]:
-    """All strings in a value, and whether lines may end in them; keys are names."""
+    """Yield all strings in a value, and whether they may contain line ends; keys are names."""
     if isinstance(value, str):
         yield value, is_data
     elif isinstance(value, dict):
@@ -56,13 +56,13 @@ def strings(value: Any, *, is_data: bool) -> Iterator[tuple[str, bool]]:
 
 
 def texts(kind: type[Message]) -> Iterator[Message]:
-    """Messages of a kind with hostile words in one field after the other, and within values where it takes any."""
+    """Yield messages of a kind with a hostile string in each field, and inside values of any type."""
     for field in msgspec.structs.fields(kind):
         for value in (WORDS, {WORDS: WORDS}, [[WORDS]], {"deep": [{WORDS: [WORDS]}]}):
             message = kind(**{field.name: value})
             try:
                 msgspec.json.decode(msgspec.json.encode(message), type=kind)
-            except msgspec.ValidationError:  # this field is none for such a value
+            except msgspec.ValidationError:  # this field does not accept such a value
                 continue
             yield message
 
@@ -88,7 +88,7 @@ def test_f44_escaped_or_not_makes_no_difference():
         data = f'{{"method": "{words}"}}'
         try:
             message = decode(data).message
-        except RewarderError as error:  # JSON has no bare controls
+        except RewarderError as error:  # JSON allows no unescaped control characters
             assert is_harmless(str(error))
         else:
             assert isinstance(message, UnknownMessage) and is_harmless(message.method)
@@ -105,7 +105,7 @@ def test_f44_an_error_has_harmless_words_whoever_makes_it():
 
 
 def say_everything(remote: ScriptedRemote) -> None:
-    """Every message about an episode."""
+    """Return every message about an episode."""
 
     def run() -> None:
         episode = EpisodeId((remote.episode,))
@@ -118,7 +118,7 @@ def say_everything(remote: ScriptedRemote) -> None:
 
 
 def end_with_words(remote: ScriptedRemote, far_side: LoopThread) -> None:
-    """In a message and in the close frame."""
+    """The reason is in a message and in the close frame."""
     far_side.run(remote.rewarder.close(1001, WORDS), 10)
     remote.rewarder = None
 
@@ -243,14 +243,14 @@ async def test_f44_nor_have_the_refusals_of_an_upgrade(caplog, answer):
 
 @ROW
 def test_f44_what_a_rewarder_says_of_itself_is_harmless():
-    (name,) = Offer.read(HTTPHeaders({"Universe-Calls": "get_\x9b2J"})).calls  # as it comes out of HTTP
+    (name,) = Offer.read(HTTPHeaders({"Universe-Calls": "get_\x9b2J"})).calls  # as HTTP decodes it
     assert "get_" in name and is_harmless(name)
     assert is_harmless(peer_version(f"universe-client/{WORDS}") or "")
 
 
 @ROW
 def test_f44_a_terminal_shows_none_of_them(scripted, far_side):
-    """The command line, with all that it logs."""
+    """Run the command line; return its output and log."""
     remote = scripted()
     remote.script(lambda: remote.vnc.present(frame(1)))
     host = f"127.0.0.1:{remote.address.vnc.port}+{remote.address.rewarder.port}"
@@ -272,7 +272,7 @@ def test_f44_a_terminal_shows_none_of_them(scripted, far_side):
 
 @ROW
 async def test_f44_a_page_shows_none_of_them(tmp_path):
-    """The title of the viewer's page is what the VNC server calls its desktop."""
+    """The title of the viewer's page is the desktop name of the VNC server."""
     runtime = Scripted()
     runtime.env_ids = (WORDS,)
     with page(tmp_path / "profile") as browser:
