@@ -62,7 +62,7 @@ def measure(console: Console, rounds: int) -> Report:
 
 def _step_with_news(env: VectorEnv, draw: Callable[[int], None], side: int) -> float:
     draw(side)
-    _await(env, lambda: all(remote.fresh for remote in env.remotes))
+    _await(env, lambda: all(remote.has_news for remote in env.remotes))
     return _step_settled(env)
 
 

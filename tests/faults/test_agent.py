@@ -70,7 +70,7 @@ def test_on_error_raise_loses_nothing_of_the_others_nor_of_the_one(scripted, pla
     one.finish(4.0)
     wait_until(lambda: env.remotes[0].link.buffer.running != env.remotes[0].link.playing or env.wait(0.01))
     other.stop()
-    wait_until(lambda: env.remotes[1].link.errors)
+    wait_until(lambda: env.remotes[1].link.unreported.errors)
     with pytest.raises(RemoteError, match="remote 1 "):
         env.step([[], []])
     step = one_step(env)

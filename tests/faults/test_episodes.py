@@ -209,4 +209,4 @@ def test_an_agent_that_does_not_reset_has_no_deadline(scripted, open_env):
     env = open_env(remote, reset_timeout=0.05)
     wait_until(lambda: env.remotes[0].link.rewarder is not None)
     threading.Event().wait(0.2)
-    assert env.remotes[0].link.errors == []
+    assert env.remotes[0].link.unreported.errors == []

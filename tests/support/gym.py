@@ -70,13 +70,13 @@ def new_value(row: int, value: int) -> Callable[[Any], bool]:
 def has_shown(env: Any, row: int, value: int) -> bool:
     """Whether the newest frame has this value and is ready for the agent.
 
-    `Remote.fresh` alone is not enough: the answer to a probe is also a frame, with the old pixels.
+    `Remote.has_news` alone is not enough: the answer to a probe is also a frame, with the old pixels.
     """
     link = env.unwrapped.core.remotes[row].link
     session = link.session
     newest = np.zeros(session.shape, np.uint8)
     session.take(newest)
-    return bool((newest == value).all() and link._witness._heard >= session.frame_time)
+    return bool((newest == value).all() and link._progress.is_processed(session.frame_time))
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ class PendingCalls:
         finally:
             del self._waiting[number]
 
-    def hear(self, envelope: Envelope, remote: str) -> None:
+    def receive(self, envelope: Envelope, remote: str) -> None:
         """A message has come: perhaps an answer."""
         parent, message = envelope.headers.parent_message_id, envelope.message
         answer = None if parent is None else self._waiting.get(parent)

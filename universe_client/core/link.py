@@ -1,33 +1,33 @@
-"""One remote's two connections and its episodes, kept alive on the event loop.
+"""The life of one remote on the event loop's thread: connecting, resetting, running, and connecting again.
 
     CONNECTING ──> RESETTING ──> RUNNING ──> RESETTING ...        any of them ──> LOST ──> CONNECTING
                                                                   close() or a permanent error ──> CLOSED
 
-RUNNING means: the rewarder says `running` for the newest episode, and every pixel in the framebuffer was drawn after
-it said so. A remote without a rewarder has one endless episode.
+RUNNING means that conditions 1 and 2 of `frame_rule` hold for the newest episode.
 
-Everything here runs on the event loop's thread, but for `act`, the one shortcut: input goes from the agent's thread
-straight to the session. `_lock` keeps it from crossing the end of the episode it was meant for.
+The methods and properties of the first section may be used on the agent's thread; the others run on the event loop's.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rewarder.client import RewarderClient
 from rewarder.protocol.buffer import RewardBuffer
-from rewarder.protocol.episode import EpisodeId, Popped
+from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import Call, Envelope
 from universe_client.config import Config
 from universe_client.core.backoff import Backoff
 from universe_client.core.calls import PendingCalls
-from universe_client.core.connector import Connector
-from universe_client.core.held import HeldInput
-from universe_client.core.witness import Witness
+from universe_client.core.connection import Connection
+from universe_client.core.input import InputGate
+from universe_client.core.pace import Pace
+from universe_client.core.progress import Progress
+from universe_client.core.unreported import Unreported
 from universe_client.errors import (
     CallFailed,
     ProtocolError,
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 class State(StrEnum):
-    """Where a remote is in its life."""
+    """A state of a remote's life; see the module's docstring."""
 
     CONNECTING = "connecting"
     RESETTING = "resetting"
@@ -53,16 +53,31 @@ class State(StrEnum):
     CLOSED = "closed"
 
 
-class Link:
-    """Connects, resets, reconnects, and knows which episode's pixels the framebuffer holds.
+@dataclass(slots=True)
+class Request:
+    """The newest reset that the agent has asked for.
 
     Attributes:
+        env_id: what the remote is to play; None leaves it to the remote.
+        seed: the seed of the episode; None leaves it to the remote.
+        number: how many resets there have been; it is also the episode id of a remote without a rewarder.
+    """
+
+    env_id: str | None
+    seed: int | None = None
+    number: int = 0
+
+
+class Link:
+    """Keeps one remote connected, resets it, and publishes which episode the agent may act in.
+
+    Attributes:
+        index: the number of the remote.
+        config: how the remote is treated.
         state: see the module's docstring.
-        buffer: the rewards of this remote; it outlives connections.
-        address, session, rewarder: of the connection now; None while there is none.
-        playing: the episode whose pixels the framebuffer holds; None while there is no such episode.
-        errors: what went wrong, until somebody takes it away.
-        cuts: how often an endless episode (that of a remote without a rewarder) was cut by a loss.
+        connection: the VNC session and the rewarder's connection.
+        pace: what real time and lock-step do differently.
+        unreported: what the agent has not received yet.
     """
 
     def __init__(
@@ -71,111 +86,134 @@ class Link:
         env_id: str | None,
         provider: Provider,
         config: Config,
-        witness: Witness,
+        progress: Progress,
         on_change: Callable[[], None],
+        make_pace: Callable[[Link], Pace],
     ) -> None:
-        self.index = index
+        """Prepare the link; `start` begins to connect. `on_change` is called when there is news for the agent."""
+        self.index, self.config = index, config
         self.state = State.CONNECTING
-        self.buffer = RewardBuffer()
-        self.address: RemoteAddress | None = None
-        self.session: Session | None = None
-        self.rewarder: RewarderClient | None = None
-        self.playing: EpisodeId | None = None
-        self.errors: list[RemoteError] = []
-        self.cuts = 0
-        self._env_id, self._config = env_id, config
-        self._connector = Connector(index, provider, config)
-        self._backoff = Backoff(*config.backoff)
-        self._settled = asyncio.Event()  # connected, or closed for good
+        self.connection = Connection(index, provider, config)
+        self.pace = make_pace(self)
+        self.unreported = Unreported()
+        self._gate = InputGate()
+        self._request = Request(env_id)
+        self._progress = progress
         self._on_change = on_change
-        self._lock = threading.Lock()
-        self._held = HeldInput()
-        self._witness = witness
         self._calls = PendingCalls()
+        self._backoff = Backoff(*config.backoff)
         self._failure: RemoteError | None = None  # the newest
-        self._reset_asked = False
-        self._seed: int | None = None
-        self._endless = 0  # the number of the episode of a remote without a rewarder
-        self._asked: EpisodeId | None = None  # the episode for which a fresh screen was asked
-        self._fresh = 0  # ... and the generation that will hold it
-        self._deadline: asyncio.TimerHandle | None = None
-        self._over: asyncio.Future[Exception] | None = None
+        self._deadline: asyncio.TimerHandle | None = None  # of the reset
+        self._ready = asyncio.Event()  # set while connected, and when closed permanently
         self._task: asyncio.Task[None] | None = None
+
+    # -- for both threads ---------------------------------------------------------------------------------------
 
     @property
     def label(self) -> str:
         """`index (address)`, for errors and logs."""
-        return f"{self.index} ({self.address or 'no address yet'})"
+        return self.connection.label
 
-    def collect(self) -> tuple[Popped, RemoteError | None, int]:
-        """Take what came since the last call, the newest error, and `cuts`: a loss is in all of them or in none."""
-        with self._lock:
-            popped = self.buffer.pop()
-            error = self.errors[-1] if self.errors else None
-            self.errors.clear()
-            return popped, error, self.cuts
+    @property
+    def address(self) -> RemoteAddress | None:
+        """Where the remote listens, or listened last; None before its provider has started it."""
+        return self.connection.address
 
-    def heard(self, moment: float) -> bool:
-        """Wait until all that the rewarder had sent by `moment` is in the buffer; see `Witness.allow`."""
-        return self._witness.heard(moment)
+    @property
+    def session(self) -> Session | None:
+        """The VNC session; None while there is none."""
+        return self.connection.session
+
+    @property
+    def rewarder(self) -> RewarderClient | None:
+        """The connection to the rewarder; None while there is none."""
+        return self.connection.rewarder
+
+    @property
+    def buffer(self) -> RewardBuffer:
+        """The rewards that the agent has not received yet."""
+        return self.unreported.buffer
+
+    @property
+    def has_rewarder(self) -> bool:
+        """Whether the remote has a rewarder; True while its address is unknown."""
+        return self.connection.has_rewarder
+
+    @property
+    def playing(self) -> EpisodeId | None:
+        """The episode that the agent may act in, and whose frames it may see; None if there is none."""
+        return self._gate.playing
+
+    @property
+    def running(self) -> EpisodeId | None:
+        """The newest episode, if it is running: condition 1 of `frame_rule`."""
+        if self.has_rewarder:
+            return self.buffer.running
+        return EpisodeId.parse(self._request.number) if self._request.number else None
 
     @property
     def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
-        """What the agent holds down on this remote now: the keysyms, and the pointer."""
-        with self._lock:
-            return self._held.keys, self._held.pointer
+        """What the agent holds down on this remote: the keysyms, and the newest pointer event."""
+        return self._gate.held
 
-    def act(self, events: Sequence[Event], episode: EpisodeId | None) -> bool:
-        """Send `events`, meant for `episode`, if that is the one being played; return whether it was."""
-        with self._lock:
-            session = self.session
-            if session is None or episode is None or episode != self.playing or self._config.observer:
-                return False
-            self._held.note(events)
-            session.send(events)
-            return True
+    def send(
+        self,
+        events: Sequence[Event],
+        episode: EpisodeId | None,
+        transmit: Callable[[Session, Sequence[Event]], None],
+    ) -> bool:
+        """Call `transmit` with `events` if `episode` is being played; return whether it is."""
+        return not self.config.observer and self._gate.send(events, episode, transmit)
+
+    def await_processed(self, moment: float) -> bool:
+        """Wait until all messages of the rewarder that arrived by `moment` are processed; see `Progress.allow`."""
+        return not self.has_rewarder or self._progress.await_processed(moment)
+
+    def call_soon(self, function: Callable[..., object], *args: object) -> None:
+        """Call `function` on the event loop's thread."""
+        self._loop.call_soon_threadsafe(function, *args)
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to connect, and never stop trying."""
+        """Begin to connect; from now on the link reconnects until it is closed."""
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run(), name=f"remote {self.index}")
-        self._task.add_done_callback(self._ended)
+        self._task.add_done_callback(self._stopped)
 
     async def close(self) -> None:
-        """Hang up."""
+        """Disconnect permanently."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
         self._enter(State.CLOSED)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """A defect of ours ends the slot aloud, not in silence."""
+    def _stopped(self, task: asyncio.Task[None]) -> None:
+        """Report a defect of this package as the remote's error, and raise it in the event loop."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._lose(RemoteError(f"internal error: {error!r}", remote=self.label, stage="run"))
             self._enter(State.CLOSED)
             raise error
 
     async def _run(self) -> None:
-        while not (failure := await self._live()).permanent:
+        while not (failure := await self._connect_and_play()).permanent:
             if isinstance(failure, ResetTimeout | StepTimeout):
-                await self._connector.discard(self.label)
+                await self.connection.discard()
             await asyncio.sleep(self._backoff.pause(failure))
             self._enter(State.CONNECTING)
         self._enter(State.CLOSED)
 
-    async def _live(self) -> RemoteError:
-        """Connect, play until something ends it, report that, hang up; return what it was."""
-        self._over = asyncio.get_running_loop().create_future()
+    async def _connect_and_play(self) -> RemoteError:
+        """Connect, play until an error ends the connection, and return that error."""
         try:
-            await self._connect()
+            await self.connection.open(self.buffer, self._update, self._receive)
+            self._ready.set()
             self._start_deadline()
             self._enter(State.RESETTING)
-            if self._reset_asked:
+            if self._request.number:
                 self._send_reset()
             self._update()
-            raise await self._over
+            raise await self.connection.ended()
         except Exception as error:
             failure = remote_error(error, remote=self.label, stage=self._stage())
             if failure is None:
@@ -183,66 +221,67 @@ class Link:
             self._lose(failure)
             return failure
         finally:
-            await self._hang_up()
-        raise AssertionError("a link ends with an exception")
+            self._gate.close()
+            self._stop_deadline()
+            self.pace.forget()
+            await self.connection.close()
 
     def _stage(self) -> str:
         return {State.CONNECTING: "connect", State.RESETTING: "reset"}.get(self.state, "run")
 
     def _lose(self, error: RemoteError) -> None:
-        """Report the end of a connection: one step tells the error and the truncation."""
-        self._leave_episode()
-        self._settled.clear()
+        """The connection has ended: the next step reports `error` and the truncation together."""
+        self._gate.close()
+        self._ready.clear()
         self._calls.lose(error)
         self._log(error)
-        with self._lock:
-            if self.state is State.RUNNING and self.address is not None and self.address.rewarder is None:
-                self.cuts += 1
-            self.errors.append(error)
-            self.buffer.disconnected("lost")
+        was_running = self.state is State.RUNNING
+        self.unreported.lose(error, ends_endless=was_running and not self.has_rewarder)
         self._enter(State.LOST)
-        self._on_change()
+        self.wake()
 
     def _log(self, error: RemoteError) -> None:
-        """Warn once of a failure that comes again at every attempt."""
+        """Log `error`; at level WARNING only if the attempt before failed in another way."""
         level = logging.DEBUG if str(error) == str(self._failure) else logging.WARNING
         logger.log(level, "! %s", error)
         self._failure = error
 
     def _enter(self, state: State) -> None:
-        if state is not self.state:
-            logger.debug("= remote %s is %s", self.label, state)
-            self.state = state
-            if state is State.CLOSED:
-                self._settled.set()
+        self.pace.enter(state)
+        if state is self.state:
+            return
+        logger.debug("= remote %s is %s", self.label, state)
+        self.state = state
+        if state is State.CLOSED:
+            self._ready.set()
+        self.wake()
+
+    def wake(self) -> None:
+        """Tell the agent that there is something to look at."""
+        if not self.pace.is_quiet:
             self._on_change()
 
-    # -- connections --------------------------------------------------------------------------------------------
+    def end(self, error: Exception) -> None:
+        """End the connection because of `error`; if several errors end it, the first is reported."""
+        self.connection.end(error)
 
-    async def _connect(self) -> None:
-        self.address = await self._connector.acquire(self.label)
-        # Pixels first: an episode that is announced before there is a screen would be cut when there is none.
-        self.session = await self._connector.open_session(self.address, self._update)
-        self.rewarder = await self._connector.open_rewarder(
-            self.address, self.buffer, self._on_message, self.label
-        )
-        if self.rewarder is not None:
-            self._watch(self.rewarder)
-        self._connector.check_offer(self.rewarder, self.label)
-        self._settled.set()
-        logger.info("= remote %s connected", self.label)
+    def break_off(self, complaint: str) -> None:
+        """End the connection because the remote sent invalid data, which `complaint` describes."""
+        self.end(ProtocolError(complaint, remote=self.label, stage="run"))
+
+    # -- calls of the environment -------------------------------------------------------------------------------
 
     async def connected(self) -> RewarderClient | None:
         """Wait until the remote is connected; return its rewarder, None for a remote without one.
 
         Raises:
-            CallFailed: it is not connected within `reset_timeout` seconds, or it is closed for good.
+            CallFailed: it is not connected within `reset_timeout` seconds, or is closed permanently.
         """
-        timeout = self._config.reset_timeout
+        timeout = self.config.reset_timeout
         try:
             async with asyncio.timeout(timeout):
-                while not self._settled.is_set():
-                    await self._settled.wait()
+                while not self._ready.is_set():
+                    await self._ready.wait()
         except TimeoutError:
             raise self._no_call(f"not connected within {timeout:g} s") from None
         if self.state is State.CLOSED:
@@ -254,88 +293,56 @@ class Link:
         return CallFailed(why + last, remote=self.label, stage="call")
 
     async def call(self, call: Call) -> object:
-        """Have the environment called as soon as it is connected; see `PendingCalls.ask`."""
-        return await self._calls.ask(await self.connected(), call, self.label, self._config.reset_timeout)
-
-    def break_off(self, complaint: str) -> None:
-        """The remote has told what cannot be: end the connection."""
-        self._end(ProtocolError(complaint, remote=self.label, stage="run"))
-
-    def _watch(self, rewarder: RewarderClient) -> None:
-        async def closed() -> None:
-            self._end(await rewarder.closed())
-
-        self._watcher = asyncio.create_task(closed(), name=f"remote {self.index} rewarder")
-
-    async def _hang_up(self) -> None:
-        self._leave_episode()
-        self._stop_deadline()
-        self._asked = None
-        session, self.session = self.session, None
-        rewarder, self.rewarder = self.rewarder, None
-        if rewarder is not None:
-            self._watcher.cancel()
-        await self._connector.close(session, rewarder, self.label)
-
-    def _end(self, error: Exception) -> None:
-        """This connection is over because of `error`; the first reason counts."""
-        if self._over is not None and not self._over.done():
-            self._over.set_result(error)
+        """Call the environment as soon as the remote is connected; see `PendingCalls.ask`."""
+        return await self._calls.ask(await self.connected(), call, self.label, self.config.reset_timeout)
 
     # -- episodes -----------------------------------------------------------------------------------------------
 
     def reset(self, seed: int | None, env_id: str | None = None) -> None:
-        """Ask for a new episode, now or as soon as there is a connection; with `env_id`, of that from now on."""
-        self._reset_asked, self._seed = True, seed
-        self._env_id = env_id or self._env_id
-        self._endless += 1
-        self._asked = None
+        """Request a new episode, now or as soon as the remote is connected.
+
+        Args:
+            seed: the seed of the episode.
+            env_id: what the remote plays from now on; None changes nothing.
+        """
+        request = self._request
+        self._request = Request(env_id or request.env_id, seed, request.number + 1)
+        self.pace.forget()
         self._send_reset()
         self._update()
 
     def _send_reset(self) -> None:
-        if self.rewarder is not None and not self._config.observer:
-            self.rewarder.reset(self._env_id, self._seed, self._config.fps)
+        if self.rewarder is not None and not self.config.observer:
+            self.rewarder.reset(self._request.env_id, self._request.seed, self.config.fps)
             self._start_deadline()
 
-    def _on_message(self, envelope: Envelope) -> None:
+    def _receive(self, envelope: Envelope) -> None:
+        """Process a message of the rewarder; it is in the buffer already."""
+        self.pace.receive(envelope)
         if self.rewarder is not None and self.rewarder.reset_error is not None:
-            self._end(self.rewarder.reset_error)
-        self._calls.hear(envelope, self.label)
+            self.end(self.rewarder.reset_error)
+        self._calls.receive(envelope, self.label)
         self._update()
 
-    def _current(self) -> EpisodeId | None:
-        """The newest episode, if it is running."""
-        if self.address is not None and self.address.rewarder is not None:
-            return self.buffer.running
-        return EpisodeId.parse(self._endless) if self._reset_asked else None
-
     def _update(self) -> None:
-        """Something arrived: work out which episode's pixels, if any, the framebuffer holds now."""
+        """Something has arrived: find out which episode is being played."""
         session = self.session
         if session is None:
             return
         if session.error is not None:
-            self._end(session.error)
+            self.end(session.error)
             return
-        self._witness.mark_since(session.frame_time)
-        episode = self._current()
-        self._set_playing(episode if self._is_shown(session, episode) else None)
-        self._on_change()
+        self._progress.mark_since(session.frame_time)
+        running = self.running
+        self._play(session, running if self.pace.shows(session, running) else None)
+        self.wake()
 
-    def _is_shown(self, session: Session, episode: EpisodeId | None) -> bool:
-        """Whether every pixel in the framebuffer was drawn after `episode` was said to run."""
-        if episode != self._asked:
-            self._asked = episode
-            self._fresh = session.refresh() if episode is not None else 0
-        return episode is not None and session.generation >= self._fresh
-
-    def _set_playing(self, episode: EpisodeId | None) -> None:
+    def _play(self, session: Session, episode: EpisodeId | None) -> None:
         if episode == self.playing:
             return
-        self._leave_episode()
+        self._gate.close()
         if episode is not None:
-            self.playing = episode
+            self._gate.open(session, episode)
             self._backoff.restart()
             self._stop_deadline()
             self._enter(State.RUNNING)
@@ -343,23 +350,18 @@ class Link:
             self._start_deadline()
             self._enter(State.RESETTING)
 
-    def _leave_episode(self) -> None:
-        """From here on no input reaches the remote, and what is held down is let go of."""
-        with self._lock:
-            self.playing = None
-            if self.session is not None:
-                self.session.send(self._held.release())
-
     def _start_deadline(self) -> None:
+        if self.pace.is_frozen:
+            return
         self._stop_deadline()
-        if self._reset_asked:
-            timeout = self._config.reset_timeout
-            self._deadline = asyncio.get_running_loop().call_later(timeout, self._reset_timed_out, timeout)
+        if self._request.number:
+            timeout = self.config.reset_timeout
+            self._deadline = self._loop.call_later(timeout, self._time_out, timeout)
 
     def _stop_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _reset_timed_out(self, timeout: float) -> None:
-        self._end(ResetTimeout(f"not running after {timeout:g} s", remote=self.label, stage="reset"))
+    def _time_out(self, timeout: float) -> None:
+        self.end(ResetTimeout(f"not running after {timeout:g} s", remote=self.label, stage="reset"))

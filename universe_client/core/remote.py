@@ -1,4 +1,4 @@
-"""One remote as the agent sees it: what it may act on, and what each step tells it."""
+"""The agent's side of one remote: where its input goes, and what each step returns of it."""
 
 from __future__ import annotations
 
@@ -7,286 +7,215 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from rewarder.protocol.episode import EpisodeId, Popped
-from universe_client.core.info import blank
+from universe_client.core.frame_rule import agreed
+from universe_client.core.info import Reaction, Traffic, add_episode, add_latencies, blank
 from universe_client.core.link import Link, State
+from universe_client.core.unreported import Collected
+from universe_client.core.view import View
 from universe_client.errors import RemoteError
 from vnc.events import Event
-from vnc.session import Frame, Session
 
 
 @dataclass(slots=True)
 class Slot:
-    """One remote's share of a step; `reward` and `done` are None for a remote without a rewarder."""
+    """One remote's share of a step.
+
+    Attributes:
+        observation, reward, done, info: the entries of the lists that `VectorEnv.recv` returns.
+        env_observation: the newest environment observation since the last step; if an episode ended, that episode's.
+    """
 
     observation: dict[str, Any] | None
     reward: float | None
     done: bool | None
     info: dict[str, Any]
     env_observation: Any = None
-    """The newest observation of the environment's own since the last step, that of an episode that ended if one did."""
+
+
+class Content:
+    """What an observation contains beside the pixels: the texts and the environment observation of one episode."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the episode."""
+        self._text: list[Any] = []
+        self._instruction: Any = None  # the first text
+        self._env_observation: Any = None
+
+    def add(self, popped: Popped) -> None:
+        """Add what has arrived."""
+        self._text += popped.text
+        if self._instruction is None and popped.text:
+            self._instruction = popped.text[0]
+        if popped.env_observation is not None:
+            self._env_observation = popped.env_observation
+
+    def take(self) -> dict[str, Any]:
+        """Return the entries of an observation; each text is returned once."""
+        content: dict[str, Any] = {"text": self._text, "instruction": self._instruction}
+        if self._env_observation is not None:
+            content["env_observation"] = self._env_observation
+        self._text = []
+        return content
 
 
 class Remote:
-    """The agent's end of a `Link`; all methods are the agent's thread's."""
+    """The agent's side of a `Link`. All methods run on the agent's thread.
 
-    def __init__(self, link: Link, observer: bool = False) -> None:
+    Attributes:
+        link: the side on the event loop's thread.
+        view: the newest frame that has been taken.
+        error: the newest error; None before the first.
+        new_error: the error that the last poll reported; None if there was none.
+    """
+
+    def __init__(self, link: Link) -> None:
         self.link = link
+        self.view = View()
         self.error: RemoteError | None = None
         self.new_error: RemoteError | None = None
         self._raised: RemoteError | None = None
-        self._observer = observer
-        self._observed: EpisodeId | None = None  # the episode of the newest observation the agent was given
-        self.taken = 0  # how often a frame has been taken into `frame`
-        self.frame = np.zeros((0, 0, 3), np.uint8)
-        self._frame_time = 0.0  # when it was finished, or later
-        self._session: Session | None = None  # the one that `_frame` and `_counted` belong to
-        self._counted = (0, 0, 0, 0)  # its updates, bytes, pixels and rects that have been told
-        self._cuts = 0  # of the link's, how many have been reported
-        self._cut: str | None = None  # why this side ended an endless episode, until that is reported
-        self._text: list[Any] = []
-        self._instruction: Any = None  # the first text of the episode
-        self._env_observation: Any = None
+        self._observed: EpisodeId | None = None  # the episode of the last observation that the agent received
+        self._content = Content()
+        self._traffic = Traffic()
         self._masked_events = 0
-        self._reaction_time: float | None = None
-        self._send_time: float | None = None
-        self._seen_time = 0.0  # when the world looked as it was last shown
+        self._reaction: Reaction | None = None  # of the last action
+
+    # -- resets and ends ----------------------------------------------------------------------------------------
 
     def begin_reset(self) -> None:
-        """From here on nothing of the episodes so far is shown or counted; an observer only forgets its view."""
-        if not self._observer:
+        """Drop everything of the episodes so far; an observer only drops what it has seen."""
+        self.link.pace.begin_reset()
+        if not self.link.config.observer:
             self.link.buffer.begin_reset()
         self._leave_episode()
 
+    def _leave_episode(self) -> None:
+        self._observed = None
+        self._content.clear()
+
     def end_episode(self, reason: str) -> bool:
-        """Cut the episode that the agent sees: the next `poll` reports it as truncated. Return whether it was on."""
+        """Truncate the episode that the agent sees, and report it in the next poll; return False if it has ended."""
         if self._observed is None or self._observed != self.link.playing:
             return False
-        if self._has_rewarder:
+        if self.link.has_rewarder:
             self.link.buffer.end_episode(reason)
         else:
-            self._cut = reason
+            self.link.unreported.end_endless(reason)
         return True
 
-    @property
-    def _has_rewarder(self) -> bool:
-        return self.link.address is None or self.link.address.rewarder is not None
-
-    def send(self, events: Sequence[Event]) -> None:
-        """Send `events` if the episode that the agent saw is still on; otherwise drop and count them."""
-        self._masked_events = 0
-        self._reaction_time = self._send_time = None
-        if not events:
-            return
-        began = time.monotonic()
-        if not self.link.act(events, self._observed):
-            self._masked_events = len(events)
-            return
-        self._send_time = time.monotonic() - began
-        self._reaction_time = began - self._seen_time
-
-    @property
-    def frame(self) -> Frame:
-        """The array that frames are taken into. Set it to have them somewhere else: a row of a batch, say.
-
-        While the screen has another shape than that array, frames go to an array of its own, and this is that one.
-        """
-        return self._frame
-
-    @frame.setter
-    def frame(self, frame: Frame) -> None:
-        self._frame = frame
-        self._view = frame.view()  # what is lent
-        self._view.flags.writeable = False
-        self._frame_number = -1  # whatever has been taken is not in it
-
-    @property
-    def fresh(self) -> bool:
-        """Whether there is something to see that the agent has not seen: a frame, or the end of its episode."""
-        playing, session = self.link.playing, self.link.session
-        if self._observed is None:
-            awaited = playing is not None
-            return awaited and (not self._has_rewarder or self.link.buffer.running == playing)
-        if playing != self._observed:
-            return True
-        return session is not None and session.frames != self._frame_number
-
     def error_to_raise(self) -> RemoteError | None:
-        """Return the newest error, once; the next poll tells it all the same."""
-        newest = self.link.errors[-1] if self.link.errors else self.new_error
+        """Return the newest error, once; the next poll reports it nevertheless."""
+        errors = self.link.unreported.errors
+        newest = errors[-1] if errors else self.new_error
         if newest is self._raised:
             return None
         self._raised = newest
         self.error = newest or self.error
         return newest
 
+    # -- steps --------------------------------------------------------------------------------------------------
+
+    def send(self, events: Sequence[Event]) -> None:
+        """Send `events` if the episode that the agent saw is still being played; otherwise drop and count them."""
+        self._masked_events, self._reaction = 0, None
+        began = time.monotonic()
+        if not self.link.pace.send(events, self._observed):
+            self._masked_events = len(events)
+        elif events and self.link.pace.is_realtime:
+            self._reaction = Reaction(began - self.view.seen_time, time.monotonic() - began)
+
+    @property
+    def has_news(self) -> bool:
+        """Whether a poll would return something that the agent has not seen: a frame, or the end of its episode."""
+        return self.link.pace.has_news(self.view, self._observed)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether `send` may be called: always, except in lock-step after an interrupted step."""
+        return self.link.pace.is_idle(self._observed)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether `poll` may be called: always, except in lock-step while a step or reset is pending."""
+        return self.link.pace.is_settled(self.view, self._observed)
+
     def look(self) -> None:
-        """Bring `frame` up to date, if the episode that the agent sees is still on; rewards are left for later."""
+        """Take the newest frame of the episode that the agent sees; leave rewards and ends for the next poll."""
         if self._observed is not None:
-            self._take(hold=True)
+            self.link.pace.take(self.view, self._observed, hold=True)
 
     def poll(self, copy: bool = True, hold: bool = False) -> Slot:
-        """Return what has come since the last poll.
+        """Return what has arrived since the last poll.
 
         Args:
-            copy: the frame is the caller's to keep; False lends a view.
-            hold: leave `frame` as it is until the end of the episode that it shows has been told: no frame of the
-                next episode is taken before the poll that follows the done.
+            copy: return a copy of the frame; False returns a read-only view.
+            hold: do not take a frame of the next episode before the poll that follows the one which returned the end:
+                the view keeps the last frame of the episode.
         """
-        # Before the pop: a frame must not be newer than what is known of the episode.
-        taken = self._take(hold)
-        popped, self.new_error, cuts = self.link.collect()
+        # The order matters: the rewards must be at least as new as the frame.
+        taken = self.link.pace.take(self.view, self._observed, hold)
+        collected = self.link.unreported.collect()
+        self.new_error = collected.error
         self.error = self.new_error or self.error
-        if not self._has_rewarder:
-            return self._poll_endless(popped, taken, cuts, copy)
-        slot = self._slot(popped, taken if taken == popped.running else None, copy)
-        slot.info["truncated"] = popped.truncated
-        slot.info["end_reason"] = popped.end_reason
+        slot = self._slot(collected, taken, copy)
+        self.link.pace.polled(slot.observation is not None, bool(slot.done))
         return slot
 
-    def _slot(self, popped: Popped, shown: EpisodeId | None, copy: bool) -> Slot:
-        self._note_text(popped)
-        self._observed = shown
+    def _slot(self, collected: Collected, taken: EpisodeId | None, copy: bool) -> Slot:
+        popped = collected.popped
+        reward: float | None = None
+        done: bool | None = None
+        if self.link.has_rewarder:
+            reward, done = popped.reward, popped.terminated or popped.truncated
+            truncated, end_reason = popped.truncated, popped.end_reason
+            shown = agreed(taken, popped.running)
+        else:
+            end_reason = collected.endless_end
+            truncated = end_reason is not None
+            done = truncated or None
+            shown = None if truncated else taken
+        self._enter_episode(popped, shown)
         observation = None if shown is None else self._observation(copy)
-        done = popped.terminated or popped.truncated
-        return Slot(observation, popped.reward, done, self._info(popped, shown), popped.env_observation)
+        info = self._info(popped)
+        info["truncated"], info["end_reason"] = truncated, end_reason
+        return Slot(observation, reward, done, info, popped.env_observation)
 
-    def _poll_endless(self, popped: Popped, taken: EpisodeId | None, cuts: int, copy: bool) -> Slot:
-        """Without a rewarder there is no reward, and no end but a loss or our own cut."""
-        reason, self._cut = self._cut, None
-        if cuts > self._cuts:
-            self._cuts, reason = cuts, "lost"
-        slot = self._slot(popped, taken if reason is None else None, copy)
-        slot.reward, slot.done = None, None if reason is None else True
-        slot.info["truncated"] = reason is not None
-        slot.info["end_reason"] = reason
-        return slot
-
-    def _take(self, hold: bool = False) -> EpisodeId | None:
-        """Bring `_frame` up to date; return the episode whose pixels it holds."""
-        episode, session = self.link.playing, self.link.session
-        if episode is None or session is None:
-            return None
-        if hold and self._observed is not None and self._observed != episode:
-            return None
-        if session is not self._session:
-            if self._observed is not None:
-                return None  # the loss of its session has not been reported yet
-            self._session, self._frame_number, self._counted = session, 0, (0, 0, 0, 0)
-        if session.frames == self._frame_number:
-            self._seen_time = time.monotonic()  # nothing has changed: this is how the world looks now
-            if self._observed == episode:
-                return episode
-        elif not self._is_known(session.frame_time, episode):
-            # The loop is late. The frame that was shown last is of the same episode, as far as is known.
-            return episode if self._observed == episode == self.link.playing else None
-        elif not self._take_newest(session):
-            return None
-        return episode if self._is_known(self._frame_time, episode) else None
-
-    def _is_known(self, moment: float, episode: EpisodeId) -> bool:
-        """Whether a frame of that moment, now that all that was said before it has been heard, is of `episode`."""
-        heard = not self._has_rewarder or self.link.heard(moment)
-        return heard and self.link.playing == episode
-
-    def _take_newest(self, session: Session) -> bool:
-        if self._frame.shape != session.shape:
-            self.frame = np.zeros(session.shape, np.uint8)
-        try:
-            self._frame_number = session.take(self._frame)
-            self.taken += 1
-        except ValueError:  # resized since its shape was read: there is a frame again at the next poll
-            return False
-        self._seen_time = self._frame_time = session.frame_time
-        return True
+    def _enter_episode(self, popped: Popped, shown: EpisodeId | None) -> None:
+        """Note what the agent sees from now on; the content of an ended episode is never shown."""
+        if popped.complete_episode_id is not None:
+            self._content.clear()
+        else:
+            self._content.add(popped)
+        self._observed = shown
 
     def _observation(self, copy: bool) -> dict[str, Any]:
-        frame = self._frame.copy() if copy else self._view
-        observation: dict[str, Any] = {"vision": frame, "text": self._text, "instruction": self._instruction}
-        if self._env_observation is not None:
-            observation["env_observation"] = self._env_observation
-        self._text = []
-        return observation
+        return {
+            "vision": self.view.frame.copy() if copy else self.view.read_only,
+            **self._content.take(),
+        }
 
-    def _note_text(self, popped: Popped) -> None:
-        """Keep text for the next observation of its episode; that of an ended episode goes with it."""
-        if popped.complete_episode_id is not None:
-            self._leave_episode()
-        else:
-            self._text += popped.text
-            if self._instruction is None and popped.text:
-                self._instruction = popped.text[0]
-            if popped.env_observation is not None:
-                self._env_observation = popped.env_observation
-
-    def _leave_episode(self) -> None:
-        self._observed = None
-        self._text = []
-        self._instruction = self._env_observation = None
-
-    def _info(self, popped: Popped, shown: EpisodeId | None) -> dict[str, Any]:
+    def _info(self, popped: Popped) -> dict[str, Any]:
+        is_shown = self._observed is not None
         info = blank()
-        info["terminated"] = popped.terminated
-        info["env_status.env_id"] = popped.env_id
-        info["env_status.env_state"] = popped.env_state
-        info["stats.reward.count"] = popped.count
-        info["stats.reward.stale"] = popped.stale
-        info["stats.reward.duplicate"] = popped.duplicate
+        add_episode(info, popped)
         info["mask.masked.action"] = self._masked_events
-        info["reaction_time"] = self._reaction_time
-        if popped.episode_id is not None:
-            info["env_status.episode_id"] = popped.episode_id.text
-        if popped.complete_episode_id is not None:
-            info["env_status.complete.episode_id"] = popped.complete_episode_id.text
-            info["env_status.complete.env_state"] = popped.complete_env_state
-            info["env_status.skipped_episodes"] = popped.skipped_episodes
-        if shown is None:
+        if not is_shown:
             info["mask.masked.observation"] = True
             info["env_status.reason"] = self._reason(popped)
         info["error"] = None if self.new_error is None else str(self.new_error)
-        self._add_traffic(info)
-        self._add_lags(info, popped, shown)
-        for key, value in popped.info.items():
-            info[f"remote.{key}"] = value
+        self._traffic.add_to(info, self.view.session)
+        rewarder = self.link.rewarder
+        clock = None if rewarder is None else rewarder.clock
+        add_latencies(info, popped, clock, self._reaction, self.view.seen_time if is_shown else None)
         return info
 
     def _reason(self, popped: Popped) -> str:
-        """Why there is no observation."""
+        """Return why there is no observation."""
         state = self.link.state
         if state is State.RUNNING or (state is State.RESETTING and popped.running is not None):
             return "no_frame"
         return str(state)
-
-    def _add_traffic(self, info: dict[str, Any]) -> None:
-        session = self._session
-        if session is None or session.frames == self._counted[0]:  # a frame is an update that carried pixels
-            return
-        stats = session.stats
-        now = stats.updates, stats.bytes, stats.pixels, stats.rectangles
-        then, self._counted = self._counted, now
-        info["stats.vnc.updates.n"] = now[0] - then[0]
-        info["stats.vnc.updates.bytes"] = now[1] - then[1]
-        info["stats.vnc.updates.pixels"] = now[2] - then[2]
-        info["stats.vnc.updates.rectangles"] = now[3] - then[3]
-
-    def _add_lags(self, info: dict[str, Any], popped: Popped, shown: EpisodeId | None) -> None:
-        """Half a round trip stands for each way; a remote without a rewarder has none measured: 0."""
-        rewarder = self.link.rewarder
-        clock = None if rewarder is None else rewarder.clock
-        rtt = None if clock is None else clock.rtt
-        way = (rtt or 0.0) / 2
-        if self._reaction_time is not None and self._send_time is not None:
-            info["reaction_time"] = self._reaction_time + self._send_time + 2 * way
-            info["stats.gauges.diagnostics.lag.action"] = self._send_time + way
-        if shown is not None:
-            info["stats.gauges.diagnostics.lag.observation"] = time.monotonic() - self._seen_time + way
-        if clock is None or rtt is None:
-            return
-        info["stats.gauges.diagnostics.rtt"] = rtt
-        info["stats.gauges.diagnostics.clock_skew"] = clock.skew
-        sent, received = popped.sent_at, popped.received_at
-        if sent is not None and received is not None:
-            info["stats.gauges.diagnostics.lag.rewarder_message"] = clock.lag(sent, received)
-            info["stats.gauges.diagnostics.lag.reward"] = clock.lag(sent, time.monotonic())

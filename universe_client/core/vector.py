@@ -13,11 +13,12 @@ from universe_client.core.changed import Changed
 from universe_client.core.idle import IdleDetector
 from universe_client.core.info import blank
 from universe_client.core.link import Link, State
-from universe_client.core.lockstep import LockstepLink, LockstepRemote
+from universe_client.core.lockstep import LockStep
 from universe_client.core.loop import LoopThread
+from universe_client.core.pace import RealTime
+from universe_client.core.progress import Progress
 from universe_client.core.remote import Remote, Slot
 from universe_client.core.remote_calls import RemoteCalls
-from universe_client.core.witness import Witness
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider
@@ -26,8 +27,8 @@ from vnc.events import Event
 
 DEFAULT_SCREEN = (1024, 768)
 """(width, height) in pixels that is assumed until the first remote is connected."""
-_HEARING = 0.25
-"""Seconds that one look at all remotes may wait in all for an event loop that stands still."""
+_LOOP_LATE = 0.25
+"""Seconds that one poll of all remotes may wait, in total, for an event loop that is blocked."""
 
 
 class RemoteVector:
@@ -60,9 +61,9 @@ class RemoteVector:
         self.n = self.provider.n
         self._changed = Changed()
         self._loop = LoopThread()
-        self._witness = Witness(self._loop.call)
-        self.remotes = [self._remote(index) for index in range(self.n)]
-        links = [remote.link for remote in self.remotes]
+        self._progress = Progress(self._loop.call)
+        links = [self._link(index) for index in range(self.n)]
+        self.remotes = [Remote(link) for link in links]
         self._calls = RemoteCalls(links, self._loop)
         self._was_reset = False
         self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
@@ -74,11 +75,9 @@ class RemoteVector:
         if self.config.mode == "realtime" and not self.config.observer:
             self._loop.call(self._idle.start)
 
-    def _remote(self, index: int) -> Remote:
-        parts = (index, self.env_id, self.provider, self.config, self._witness, self._changed.set)
-        if self.config.mode == "lockstep":
-            return LockstepRemote(LockstepLink(*parts))
-        return Remote(Link(*parts), self.config.observer)
+    def _link(self, index: int) -> Link:
+        pace = LockStep if self.config.mode == "lockstep" else RealTime
+        return Link(index, self.env_id, self.provider, self.config, self._progress, self._changed.set, pace)
 
     @property
     def closed(self) -> bool:
@@ -149,17 +148,17 @@ class RemoteVector:
     def act(self, index: int, events: Sequence[Event]) -> None:
         """Send events to one remote; in lock-step, after the tick of an interrupted step."""
         remote = self.remotes[index]
-        if isinstance(remote, LockstepRemote) and not remote.idle:
-            self._await_lockstep([remote], lambda remote: remote.idle)
+        if not remote.is_idle:
+            self._await([remote], lambda remote: remote.is_idle)
         remote.send(events)
 
     def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
-        """Return what has come from each remote of `mask` since the last poll, and empty slots for the others.
+        """Return what has arrived from each remote of `mask` since the last poll, and empty slots for the others.
 
-        In lock-step this waits until the remotes have lived their ticks. See `Remote.poll` for `copy` and `hold`.
+        In lock-step it waits until the remotes have run their ticks. See `Remote.poll` for `copy` and `hold`.
 
         Raises:
-            RemoteError: with `on_error="raise"`, what happened to the first remote that failed.
+            RemoteError: with `on_error="raise"`, the error of the first remote that failed.
             LocalStateError: before the first `reset`, or after `close`.
         """
         self.settle(mask)
@@ -172,22 +171,15 @@ class RemoteVector:
         ]
 
     def settle(self, mask: Sequence[bool] | None) -> None:
-        """Begin a look at the remotes of `mask`; in lock-step, wait until they have lived their ticks."""
+        """Prepare a poll of the remotes of `mask`: in lock-step, wait until they have run their ticks."""
         self.check_reset()
         self._idle.stepped()
-        self._witness.allow(_HEARING)
-        if self.config.mode == "realtime":
-            return
-        waiting = [
-            remote
-            for index, remote in enumerate(self.remotes)
-            if isinstance(remote, LockstepRemote) and (mask is None or mask[index])
-        ]
-        self._await_lockstep(waiting, lambda remote: remote.settled)
+        self._progress.allow(_LOOP_LATE)
+        if self.config.mode == "lockstep":
+            chosen = [remote for index, remote in enumerate(self.remotes) if mask is None or mask[index]]
+            self._await(chosen, lambda remote: remote.is_settled)
 
-    def _await_lockstep(
-        self, waiting: Sequence[LockstepRemote], is_over: Callable[[LockstepRemote], bool]
-    ) -> None:
+    def _await(self, waiting: Sequence[Remote], is_over: Callable[[Remote], bool]) -> None:
         while True:
             self._changed.clear()
             waiting = [remote for remote in waiting if not is_over(remote)]
@@ -195,7 +187,7 @@ class RemoteVector:
                 return
             if not self._changed.wait(self.config.reset_timeout):
                 for remote in waiting:
-                    remote.link.give_up()
+                    remote.link.pace.give_up()
             self.check_open()
 
     def _raise_error(self, mask: Sequence[bool] | None) -> None:

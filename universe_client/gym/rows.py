@@ -82,7 +82,7 @@ class Rows:
         self.frames: Frame = np.zeros((core.n, height, width, 3), np.uint8)
         self._lent = list(self.frames)
         for row, remote in zip(self._lent, core.remotes, strict=True):
-            remote.frame = row
+            remote.view.frame = row
         self.awaiting = np.ones(core.n, np.bool_)
         self._ended = np.zeros(core.n, np.bool_)  # which of them await what follows an end by itself
         self.instructions: list[list[Any]] = [[] for _ in range(core.n)]
@@ -99,7 +99,7 @@ class Rows:
 
     def frame_numbers(self, rows: Sequence[int]) -> NDArray[np.int64]:
         """Return, for each of `rows`, a number that changes when its pixels do."""
-        return np.array([self.core.remotes[row].taken for row in rows], np.int64)
+        return np.array([self.core.remotes[row].view.taken for row in rows], np.int64)
 
     def _learn_screen(self, core: RemoteVector) -> tuple[int, int]:
         await_links(core, lambda link: link.session is not None, "no screen")
@@ -131,13 +131,13 @@ class Rows:
     def _lend(self, rows: Collection[int]) -> None:
         """Have frames taken into the rows again whose screens are back at their size."""
         for row, shape in zip(rows, self._shapes(rows), strict=True):
-            if self.core.remotes[row].frame is not self._lent[row] and shape == self._lent[row].shape:
-                self.core.remotes[row].frame = self._lent[row]
+            if self.core.remotes[row].view.frame is not self._lent[row] and shape == self._lent[row].shape:
+                self.core.remotes[row].view.frame = self._lent[row]
 
     def _fit(self, rows: Collection[int]) -> None:
         """Copy the frames that are of another size into their rows."""
         for row in rows:
-            frame, out = self.core.remotes[row].frame, self._lent[row]
+            frame, out = self.core.remotes[row].view.frame, self._lent[row]
             if frame is not out:
                 height, width = min(frame.shape[0], out.shape[0]), min(frame.shape[1], out.shape[1])
                 out[height:], out[:, width:] = 0, 0
@@ -228,7 +228,7 @@ class Rows:
 
     def ready(self, row: int) -> bool:
         """Whether a `look` would find something new: a frame, an end, or that there is nothing to wait for."""
-        return self.core.remotes[row].fresh or self._is_over(row) or self._is_lost(row)
+        return self.core.remotes[row].has_news or self._is_over(row) or self._is_lost(row)
 
     def await_news(self, rows: Collection[int], count: int, timeout: float | None) -> list[int]:
         """Wait until `count` of `rows` are `ready`, or for `timeout` seconds; return those that are."""

@@ -25,8 +25,9 @@ def await_links(core: RemoteVector, is_known: Callable[[Link], bool], complaint:
     deadline = time.monotonic() + timeout
     while unknown := [remote.link for remote in core.remotes if not is_known(remote.link)]:
         for link in unknown:
-            if link.errors and link.errors[-1].permanent:
-                raise link.errors[-1]
+            errors = link.unreported.errors
+            if errors and errors[-1].permanent:
+                raise errors[-1]
         if time.monotonic() >= deadline:
             names = ", ".join(f"{link.label} {link.state}" for link in unknown)
             raise ConnectError(f"{complaint} within {timeout:g} s", remote=f"[{names}]", stage="connect")

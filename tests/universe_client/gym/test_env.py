@@ -185,7 +185,7 @@ def test_it_works_in_a_stock_sync_vector_env(scripted):
     assert remotes[0].wait_for_events(1) == [KeyEvent(RIGHT, True)]
     remotes[2].finish(4.0)
     remotes[2].next_episode()
-    wait_until(lambda: envs.envs[2].core.remotes[0].fresh)
+    wait_until(lambda: envs.envs[2].core.remotes[0].has_news)
     done = np.zeros(3, bool)
     while not done.any():
         _, rewards, terminations, truncations, _ = envs.step(np.zeros(3, int))

@@ -108,7 +108,7 @@ def test_v4_a_screen_that_comes_back_in_another_size_is_fitted(scripted, far_sid
     remote.restart_vnc()
     remote.paint(8)
     step_until(env, new_value(0, 8))
-    assert env.core.remotes[0].frame.base is not None, "frames land in the batch again"
+    assert env.core.remotes[0].view.frame.base is not None, "frames land in the batch again"
 
 
 def test_v5_dict_observations_carry_what_the_rewarder_says(three, open_gym):
@@ -136,7 +136,7 @@ def test_v8_frames_land_in_one_array_and_are_copied_unless_lent(three, open_gym)
     copied.close()
     lent = open_gym(*three, copy=False)
     shared, _ = lent.reset()
-    assert all(np.shares_memory(remote.frame, shared) for remote in lent.core.remotes)
+    assert all(np.shares_memory(remote.view.frame, shared) for remote in lent.core.remotes)
     three[0].paint(77)
     again = step_until(lent, new_value(0, 77))[-1][0]
     assert np.shares_memory(again, shared)
@@ -147,9 +147,9 @@ def test_frames_can_be_taken_elsewhere_in_the_middle_of_an_episode(scripted, ope
     env = open_gym(scripted())
     env.reset()
     (remote,) = env.core.remotes
-    remote.frame = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    remote.view.frame = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
     remote.look()
-    assert (remote.frame == 1).all()
+    assert (remote.view.frame == 1).all()
 
 
 def test_a_screen_known_beforehand_is_not_waited_for(open_gym):

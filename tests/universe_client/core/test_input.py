@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe_client.core.held import HeldInput
+from universe_client.core.input import HeldInput
 from vnc.events import Event, KeyEvent, PointerEvent
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rewarder.version import VERSION
-from universe_client.core import connector
+from universe_client.core import connection
 
 
 @pytest.fixture
 def nobody_was_told():
-    connector._warn_of_version.cache_clear()
+    connection._warn_of_version.cache_clear()
     yield
-    connector._warn_of_version.cache_clear()
+    connection._warn_of_version.cache_clear()
 
 
 def told(caplog):
@@ -29,7 +29,7 @@ def test_u14_versions_are_exchanged_and_logged(scripted, playing, caplog, nobody
 
 
 def test_u14_a_version_that_differs_is_told_once(scripted, playing, caplog, monkeypatch, nobody_was_told):
-    monkeypatch.setattr(connector, "VERSION", "0.0.1")
+    monkeypatch.setattr(connection, "VERSION", "0.0.1")
     playing(scripted(), scripted())
     (warning,) = told(caplog)
     assert VERSION in warning

@@ -1,0 +1,173 @@
+"""How the time of a remote relates to the agent's steps: independent of them (here), or in lock-step (`lockstep`)."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Envelope
+from universe_client.core.frame_rule import WholeScreen, is_current
+from universe_client.core.view import View
+from vnc.events import Event
+from vnc.session import Session
+
+if TYPE_CHECKING:
+    from universe_client.core.link import Link, State
+
+
+class Pace(ABC):
+    """What real time and lock-step do differently for one remote. The parts of its `Link` and its `Remote` call it.
+
+    Attributes:
+        is_realtime: whether the remote runs while the agent does not step.
+    """
+
+    is_realtime: ClassVar[bool]
+
+    # -- called on the event loop's thread ----------------------------------------------------------------------
+
+    @abstractmethod
+    def shows(self, session: Session, running: EpisodeId | None) -> bool:
+        """Something has arrived: return whether the agent may act in `running`, and look for its frames."""
+
+    @abstractmethod
+    def receive(self, envelope: Envelope) -> None:
+        """Process a message of the rewarder."""
+
+    @abstractmethod
+    def enter(self, state: State) -> None:
+        """The link enters `state`."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """A reset is about to be requested, or the connection ends: whatever is pending never completes."""
+
+    @property
+    @abstractmethod
+    def is_quiet(self) -> bool:
+        """Whether arrivals do not wake the agent now."""
+
+    @property
+    @abstractmethod
+    def is_frozen(self) -> bool:
+        """Whether the remote waits for the agent, so that no deadline applies to it."""
+
+    # -- called on the agent's thread ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def begin_reset(self) -> None:
+        """The agent asks for a reset."""
+
+    @abstractmethod
+    def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
+        """Send `events`, meant for the episode that the agent has `observed`; return False if they are dropped."""
+
+    @abstractmethod
+    def take(self, view: View, observed: EpisodeId | None, hold: bool) -> EpisodeId | None:
+        """Bring `view` up to date; return the episode whose frame it holds, None if it may not be shown.
+
+        With `hold`, a frame of another episode than the `observed` one is not taken.
+        """
+
+    @abstractmethod
+    def has_news(self, view: View, observed: EpisodeId | None) -> bool:
+        """Return whether a poll would find a new frame, the end of the `observed` episode, or a first frame."""
+
+    @abstractmethod
+    def is_idle(self, observed: EpisodeId | None) -> bool:
+        """Return whether `send` may be called."""
+
+    @abstractmethod
+    def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
+        """Return whether a poll may be made."""
+
+    @abstractmethod
+    def polled(self, is_shown: bool, is_done: bool) -> None:
+        """A poll has returned a frame or none, and the end of an episode or none."""
+
+    @abstractmethod
+    def give_up(self) -> None:
+        """The agent does not wait for this remote any longer: it is lost."""
+
+
+class RealTime(Pace):
+    """The remote runs on its own: input goes over VNC at once, and a poll takes the newest frame."""
+
+    is_realtime = True
+    is_quiet = is_frozen = False
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._screen = WholeScreen()
+
+    def shows(self, session: Session, running: EpisodeId | None) -> bool:
+        """See `WholeScreen.shows`."""
+        return self._screen.shows(session, running)
+
+    def receive(self, envelope: Envelope) -> None:
+        """Ignore it."""
+
+    def enter(self, state: State) -> None:
+        """Ignore it."""
+
+    def forget(self) -> None:
+        """Request the whole screen again."""
+        self._screen.forget()
+
+    def begin_reset(self) -> None:
+        """Ignore it."""
+
+    def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
+        """Send `events` in one write, from this thread."""
+        return not events or self._link.send(events, observed, _transmit)
+
+    def take(self, view: View, observed: EpisodeId | None, hold: bool) -> EpisodeId | None:
+        """Take the newest frame if its episode is certain; see `frame_rule` for the conditions."""
+        link = self._link
+        episode, session = link.playing, link.session
+        if episode is None or session is None:
+            return None
+        if observed is not None and ((hold and observed != episode) or session is not view.session):
+            return None  # the end of the observed episode is to be reported first
+        view.follow(session)
+        if view.is_newest:
+            view.seen_time = time.monotonic()  # the screen still looks like this
+            if observed == episode:
+                return episode
+        elif not is_current(link, episode, session.frame_time):
+            # The event loop is late: show the frame before, if its episode has not ended as far as is known.
+            return episode if observed == episode == link.playing else None
+        elif not view.take():
+            return None
+        return episode if is_current(link, episode, view.frame_time) else None
+
+    def has_news(self, view: View, observed: EpisodeId | None) -> bool:
+        """Return whether there is a first frame, the end of the `observed` episode, or a newer frame of it."""
+        link = self._link
+        playing, session = link.playing, link.session
+        if observed is None:
+            return playing is not None and playing == link.running
+        if playing != observed:
+            return True
+        return session is not None and not (session is view.session and view.is_newest)
+
+    def is_idle(self, observed: EpisodeId | None) -> bool:
+        """Return True."""
+        return True
+
+    def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
+        """Return True."""
+        return True
+
+    def polled(self, is_shown: bool, is_done: bool) -> None:
+        """Ignore it."""
+
+    def give_up(self) -> None:
+        """Ignore it: nobody waits for a remote in real time."""
+
+
+def _transmit(session: Session, events: Sequence[Event]) -> None:
+    session.send(events)
