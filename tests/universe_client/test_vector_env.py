@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 import time
 
 import pytest
 
-import universe_client
 from tests.support.agent import one_step, until_running
 from tests.support.remote import by_hand
 from universe_client import ConfigError, LocalStateError, VectorEnv
-
-
-def test_public_names_are_those_of_all():
-    public = {
-        name
-        for name, value in vars(universe_client).items()
-        if not name.startswith("_") and not inspect.ismodule(value)
-    }
-    assert set(universe_client.__all__) <= public
-    assert all(callable(getattr(universe_client, name)) for name in universe_client.__all__)
 
 
 def test_reset_takes_no_arguments_and_returns_none_for_each(scripted, open_env):
