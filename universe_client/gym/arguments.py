@@ -1,4 +1,4 @@
-"""Reading the arguments that Gymnasium's two faces share."""
+"""Check and convert the arguments of `GymVectorEnv` and `GymEnv`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from universe_client.spaces.text_space import TextSpace
 
 
 def remotes_argument(remotes: int | str | Provider | None, num_envs: int) -> int | str | Provider:
-    """Return what `VectorEnv` is to be given: `num_envs` fills in what `remotes` leaves open."""
+    """Return `remotes` with the number of remotes, which is `num_envs` if `remotes` contains none."""
     if remotes is None:
         return num_envs
     if isinstance(remotes, str) and ":" not in remotes:
@@ -30,13 +30,13 @@ def remotes_argument(remotes: int | str | Provider | None, num_envs: int) -> int
 
 
 def check_count(num_envs: int, n: int) -> None:
-    """Raise ConfigError when there are `n` remotes, and `num_envs`, if it was given, is another number."""
+    """Raise ConfigError if `num_envs` was given, and is not the number `n` of remotes."""
     if num_envs not in (1, n):
-        raise ConfigError(f"num_envs={num_envs}, but remotes names {n}")
+        raise ConfigError(f"num_envs={num_envs}, but remotes names {n} remotes: leave num_envs out")
 
 
 def check_fill(fill: int | None, reset_mode: str, copy: bool) -> None:
-    """Raise ConfigError for a value that rows which are resetting cannot be filled with."""
+    """Raise ConfigError if rows that are resetting cannot be filled with `fill`."""
     if fill is None:
         return
     if reset_mode != "mask" or not copy:
@@ -45,16 +45,16 @@ def check_fill(fill: int | None, reset_mode: str, copy: bool) -> None:
         raise ConfigError(f"fill={fill!r} is not within 0..255")
 
 
-def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `VectorEnv` with which remotes tell what observations of this `kind` need.
+def environment_options(kind: str, config: Config | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `RemoteVector` for observations of this `kind`.
 
     Raises:
-        ConfigError: `kind` is none of "pixels", "dict" and "env_observation".
-        ArgumentTypeError: an option is none of `Config`'s.
+        ConfigError: `kind` is not one of "pixels", "dict" and "env_observation".
+        ArgumentTypeError: an option is not a field of `Config`.
     """
     known = sorted(field.name for field in fields(Config))
     for name in options.keys() - set(known):
-        # The words are Python's: learners try arguments of their own, and read them to learn which there are not.
+        # Python's own wording: some learners try arguments, and parse this message to find out which are unknown.
         raise ArgumentTypeError(
             f"got an unexpected keyword argument '{name}': options are {', '.join(known)}"
         )
@@ -72,7 +72,7 @@ def asking_for(kind: str, config: Config | None, options: dict[str, Any]) -> dic
 def observation_space(
     kind: str, width: int, height: int, env_observations: EnvObservations | None
 ) -> gymnasium.Space[Any]:
-    """Return the space of one remote's observations."""
+    """Return the space of the observations of one remote; `kind` as for `environment_options`."""
     if env_observations is not None:
         return env_observations.space
     pixels = PixelBox((height, width, 3))
@@ -84,14 +84,14 @@ def observation_space(
 
 
 def own_spec(spec: EnvSpec | None, deterministic: bool) -> EnvSpec | None:
-    """Return a copy of what Gymnasium has registered that says whether this environment is deterministic."""
+    """Return a copy of a registered spec whose `nondeterministic` is right for this environment."""
     own = copy(spec)
     if own is not None:
         own.nondeterministic = not deterministic
     return own
 
 
-_OF_VECTORS = (
+_VECTOR_ARGUMENTS = (
     "autoreset_mode",
     "fill",
     "letterbox",
@@ -104,43 +104,43 @@ _OF_VECTORS = (
 
 
 def single_spec(spec: EnvSpec | None) -> EnvSpec | None:
-    """Return what `gymnasium.make` would make one of a vector's environments from."""
+    """Return the spec from which `gymnasium.make` would make one environment of a vector."""
     single = copy(spec)
     if single is not None:
-        single.kwargs = {key: value for key, value in single.kwargs.items() if key not in _OF_VECTORS}
+        single.kwargs = {key: value for key, value in single.kwargs.items() if key not in _VECTOR_ARGUMENTS}
     return single
 
 
 def autoreset(mode: str | AutoresetMode, reset_mode: str) -> AutoresetMode:
-    """Return the autoreset mode that is meant; names are those of `gymnasium.vector.AutoresetMode`'s values.
+    """Return the autoreset mode for an argument: an `AutoresetMode` or its value, such as "NextStep".
 
     Raises:
-        ConfigError: there is no such mode, or it needs resets that are waited for.
+        ConfigError: the mode does not exist, or needs `reset_mode="block"`.
     """
     try:
-        meant = AutoresetMode(mode)
+        parsed = AutoresetMode(mode)
     except ValueError:
         raise ConfigError(
             f"autoreset_mode={mode!r} is none of {', '.join(known.value for known in AutoresetMode)}"
         ) from None
-    if meant is AutoresetMode.SAME_STEP and reset_mode != "block":
+    if parsed is AutoresetMode.SAME_STEP and reset_mode != "block":
         raise ConfigError(
             f"autoreset_mode='SameStep' waits for first frames: it needs reset_mode='block', not {reset_mode!r}"
         )
-    return meant
+    return parsed
 
 
 def reset_mask(options: dict[str, Any] | None, n: int) -> NDArray[np.bool_]:
-    """Return which of `n` rows the options of a reset choose.
+    """Return a copy of the reset mask in the options of a reset: bool (n,), all True without one.
 
     Raises:
         ArgumentTypeError: the mask is not a numpy array of bool.
-        ConfigError: it has not `n` entries with a True among them.
+        ConfigError: the mask has not `n` entries, or no True.
     """
     mask = (options or {}).get("reset_mask", np.ones(n, np.bool_))
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
         kind = f"an array of {mask.dtype}" if isinstance(mask, np.ndarray) else f"a {type(mask).__name__}"
-        raise ArgumentTypeError(f"options['reset_mask'] is not a numpy array of bool, but {kind}")
+        raise ArgumentTypeError(f"options['reset_mask'] must be a numpy array of bool, not {kind}")
     if mask.shape != (n,) or not mask.any():
-        raise ConfigError(f"reset_mask {mask} is not {n} bools of which one at least is True")
+        raise ConfigError(f"options['reset_mask']={mask} must have {n} entries, at least one of them True")
     return mask.copy()

@@ -1,4 +1,4 @@
-"""Atari games on the single face: joystick actions by their names, and what wrappers ask of the console."""
+"""Atari games in `GymEnv`: joystick actions with their names, and the console that wrappers for Atari use."""
 
 from __future__ import annotations
 
@@ -17,49 +17,51 @@ JOYSTICK = tuple(
     for fire in ("", "FIRE")
     for place in ("", "UP", "RIGHT", "LEFT", "DOWN", "UPRIGHT", "UPLEFT", "DOWNRIGHT", "DOWNLEFT")
 )[1:]
-"""What can be done with a joystick, by the names of the Arcade Learning Environment; beside these there is NOOP."""
+"""The joystick actions of the Arcade Learning Environment, except NOOP."""
 _KEYS = {"UP": "Up", "DOWN": "Down", "LEFT": "Left", "RIGHT": "Right", "FIRE": "space"}
 _LUMA = np.array([0.2989, 0.5870, 0.1140])
-"""Of the Arcade Learning Environment's grey screens."""
+"""The weights of red, green and blue in the grey screens of the Arcade Learning Environment."""
 
 
 class Joystick(KeySets):
-    """Discrete actions; each is a place of the joystick and its button, held by arrows and space.
+    """Discrete actions, each a position of the joystick with or without its button, sent as arrow keys and space.
+
+    The names are those of the Arcade Learning Environment (Bellemare et al. 2013), such as "UPRIGHTFIRE".
 
     Attributes:
-        meanings: the names of the actions.
+        meanings: the names of the actions, by number.
     """
 
     def __init__(self, actions: Sequence[str] = ("NOOP", *JOYSTICK)) -> None:
-        """Name the actions.
+        """Choose the actions, by their names.
 
         Raises:
-            ConfigError: there is no such action.
+            ConfigError: a name is neither NOOP nor in `JOYSTICK`.
         """
         for action in actions:
             if action != "NOOP" and action not in JOYSTICK:
                 raise ConfigError(f"{action!r} is neither NOOP nor one of {', '.join(JOYSTICK)}")
-        super().__init__([[key for word, key in _KEYS.items() if word in action] for action in actions])
+        super().__init__([[key for part, key in _KEYS.items() if part in action] for action in actions])
         self.meanings = tuple(actions)
 
 
 class Console:
-    """What `ale` of the Arcade Learning Environment's own environments is asked by usual wrappers."""
+    """The methods of `ale`, the console of the Arcade Learning Environment, that common wrappers call."""
 
     def __init__(self, screen: Callable[[], Frame], lives: Callable[[], int]) -> None:
-        """Show what `screen` returns, (height, width, 3) uint8, and the number that `lives` returns."""
+        """Read the screen, uint8 (height, width, 3), and the number of lives from two functions."""
         self._screen, self._lives = screen, lives
 
     def lives(self) -> int:
-        """Return how many lives are left, as the remote told last; 0 where a game has none."""
+        """Return the number of lives that the remote sent last; 0 if the game has none."""
         return self._lives()
 
     def getScreenRGB(self, out: Frame | None = None) -> Frame:
-        """Return the screen, (height, width, 3) uint8; copy it into `out`, if given."""
+        """Return the screen, uint8 (height, width, 3), RGB; with `out`, in that array."""
         return _into(out, self._screen())
 
     def getScreenGrayscale(self, out: Frame | None = None) -> Frame:
-        """Return the screen's brightness, (height, width) uint8; copy it into `out`, if given."""
+        """Return the brightness of the screen, uint8 (height, width); with `out`, in that array."""
         return _into(out, np.rint(self._screen() @ _LUMA).astype(np.uint8))
 
 
@@ -71,15 +73,15 @@ def _into(out: Frame | None, frame: Frame) -> Frame:
 
 
 def minimal_actions(game: str) -> list[str]:
-    """Return the names of the joystick actions that `game` knows, NOOP first.
+    """Return the names of the joystick actions that have an effect in `game`, such as "pong"; NOOP is the first.
 
     Raises:
-        ConfigError: there is no such game, or ale-py is not installed.
+        ConfigError: the game does not exist, or ale-py is not installed.
     """
     ale_py = import_ale()
     games = ale_py.roms.get_all_rom_ids()
     if game not in games:
-        raise ConfigError(f"there is no Atari game {game!r}; there are {', '.join(sorted(games))}")
+        raise ConfigError(f"unknown Atari game {game!r}: choose one of {', '.join(sorted(games))}")
     ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
     console = ale_py.ALEInterface()
     console.loadROM(ale_py.roms.get_rom_path(game))
@@ -87,12 +89,12 @@ def minimal_actions(game: str) -> list[str]:
 
 
 def import_ale() -> Any:
-    """Return the module ale_py.
+    """Import ale-py and return it.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: ale-py is not installed.
     """
     try:
         return importlib.import_module("ale_py")
     except ImportError:
-        raise ConfigError("Atari games need ale-py: pip install '.[atari]', in a checkout") from None
+        raise ConfigError("Atari games need ale-py: run pip install '.[atari]' in a checkout") from None

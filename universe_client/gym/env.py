@@ -1,4 +1,4 @@
-"""Gymnasium's single face: one remote, whose `reset` waits for the first frame."""
+"""One remote as an environment of Gymnasium; `reset` waits for the first frame."""
 
 from __future__ import annotations
 
@@ -12,25 +12,32 @@ from gymnasium.error import ClosedEnvironmentError, ResetNeeded
 from universe_client.config import Config
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
-from universe_client.gym import infos as gym_infos
-from universe_client.gym.arguments import asking_for, observation_space, own_spec, remotes_argument
+from universe_client.gym.arguments import environment_options, observation_space, own_spec, remotes_argument
 from universe_client.gym.atari import Console, Joystick
 from universe_client.gym.env_observations import EnvObservations
+from universe_client.gym.results import Results
 from universe_client.gym.rows import Row, Rows
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
 from universe_client.spaces.action_maps import ActionMap, action_map
-from vnc.session import Frame
 
 
 @refuse_old_names
 class GymEnv(gymnasium.Env[Any, Any]):
     """One remote as a `gymnasium.Env`.
 
-    The world does not wait for `step`: it sends the action and returns the newest frame and all rewards since the step
-    before. When an episode has ended the remote begins the next one by itself: a `reset()` right after it, without a
-    seed, waits for that one; any other `reset` asks for a new one. `universe_client.core.info` describes the info.
+    The remote runs in real time. `step` sends the action and returns the newest frame and the sum of the rewards since
+    the previous step. After the end of an episode the remote starts the next one automatically: a `reset()` that
+    follows without a seed waits for the first frame of that one; any other `reset` asks for a new episode.
+
+    `universe_client.core.info.SCHEMA` documents the keys of the info. One thread at a time may use the environment.
+
+    Attributes:
+        observation_space, action_space: the spaces; see the arguments `observation` and `actions`.
+        metadata: Gymnasium's; `"render_fps"` is `step_rate` or else the remote's `fps`.
+        render_mode: `"rgb_array"` or None.
+        core: the remote. Not public: it may change in any version.
 
     Example:
         env = gymnasium.make("universe/NeonDrive-v0", step_rate=15)
@@ -42,7 +49,7 @@ class GymEnv(gymnasium.Env[Any, Any]):
     """
 
     _spec: EnvSpec | None = None
-    _frameskip = 1  # a step is a frame; Gymnasium's AtariPreprocessing asks
+    _frameskip = 1  # gymnasium.wrappers.AtariPreprocessing reads it: one step is one frame
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012
 
     def __init__(
@@ -58,23 +65,43 @@ class GymEnv(gymnasium.Env[Any, Any]):
         config: Config | None = None,
         **options: Any,
     ) -> None:
-        """Connect to the remote; the arguments are those of `GymVectorEnv`, for one remote.
+        """Connect to the remote; without `screen_size`, wait until it has reported its screen size.
+
+        Args:
+            env_id: what the remote plays, such as `"builtin.NeonDrive-v0"`; None leaves the choice to the remote.
+            remotes: as for `universe_client.VectorEnv`, for one remote; also `"embedded"`, `"process"` or `"docker"`
+                without a number. None is `"embedded"`.
+            actions: the action space: None for `KeySets()` (arrow keys and space), a list of key sets, `"events"` for
+                lists of input events, or an `ActionMap`.
+            observation: `"pixels"` for a uint8 array (height, width, 3), RGB; `"dict"` for `{"vision": pixels,
+                "text": list, "instruction": list}`; or `"env_observation"` for what the remote's environment itself
+                returns as an observation, which must be from a `Box`.
+            step_rate: steps per second; `step` waits for its deadline after it has sent the action. None never waits.
+            screen_size: (width, height) of the screen in pixels, if known: then nothing waits for the remote.
+            render_mode: `"rgb_array"`, or None.
+            config: how to treat the remote; None is `Config()`.
+            options: single fields of `Config`, instead of `config`.
 
         Raises:
-            ConfigError: an argument makes no sense, or `remotes` names more than one.
-            RemoteError: without `screen_size`: the remote cannot be reached.
+            ConfigError: an argument is invalid, or `remotes` names more than one remote.
+            ArgumentTypeError: an unknown argument.
+            RemoteError: without `screen_size` or for environment observations: the remote could not be reached within
+                `start_timeout` seconds, or does not send environment observations.
         """
         if render_mode not in (None, "rgb_array"):
             raise ConfigError(f"render_mode={render_mode!r} is neither 'rgb_array' nor None")
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
-        options = asking_for(observation, config, options)
+        options = environment_options(observation, config, options)
         self.core = RemoteVector(env_id, remotes_argument(remotes, 1), **options)
         try:
             if self.core.n != 1:
-                raise ConfigError(f"GymEnv is for one remote, and remotes names {self.core.n}")
+                raise ConfigError(
+                    f"GymEnv is for one remote, but remotes names {self.core.n}: use GymVectorEnv"
+                )
             env_observations = EnvObservations(self.core) if observation == "env_observation" else None
             self._rows = Rows(self.core, screen_size, env_observations=env_observations)
+            self._results = Results(self._rows, as_dict=observation == "dict")
             self.observation_space = observation_space(observation, *self._rows.screen_size, env_observations)
             self.action_space = self._map.space(*self._rows.screen_size)
         except BaseException:
@@ -83,12 +110,11 @@ class GymEnv(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
         self._lives = 0
-        self._is_dict = observation == "dict"
         self._is_lockstep = self.core.config.mode == "lockstep"
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make` made it from; deterministic in lock-step."""
+        """The spec that `gymnasium.make` used; `nondeterministic` is False in lock-step."""
         return self._spec
 
     @spec.setter
@@ -98,15 +124,19 @@ class GymEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Return the first frame of an episode; see the class for which.
+        """Start an episode, and wait for its first frame; see the class for which episode.
 
         Args:
-            seed: of the episode.
-            options: accepted as Gymnasium's environments do; they mean nothing.
+            seed: the seed of the episode, and of `np_random`; None leaves it to the remote.
+            options: ignored, as Gymnasium's environments do.
+
+        Returns:
+            `(observation, info)`.
 
         Raises:
-            ResetTimeout: it took longer than `reset_timeout`.
-            RemoteError: the remote cannot come back.
+            ResetTimeout: the first frame did not arrive within `reset_timeout` seconds.
+            RemoteError: the remote failed permanently.
+            ClosedEnvironmentError: the environment is closed.
         """
         self._check_open()
         super().reset(seed=seed)
@@ -116,11 +146,21 @@ class GymEnv(gymnasium.Env[Any, Any]):
         return self._observe(row), self._info(row)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Send the action, and return what has come since the last step.
+        """Send the action, and return what has arrived since the last step.
+
+        Args:
+            action: an action from `action_space`.
+
+        Returns:
+            `(observation, reward, terminated, truncated, info)`. The observation belongs to the caller; with
+            `copy=False` its pixels are a view that the next call changes. The reward is the sum since the last step.
 
         Raises:
             ConfigError: the action is not in the space.
-            ResetNeeded: there is no episode: before the first `reset`, or after the end of one.
+            ResetNeeded: before the first `reset`, or after the end of an episode.
+            RemoteError: with `on_error="raise"`: the remote failed. By default a failure truncates the episode, and
+                `info["error"]` has the message.
+            ClosedEnvironmentError: the environment is closed.
         """
         self._check_open()
         if self._rows.awaiting[0]:
@@ -131,47 +171,45 @@ class GymEnv(gymnasium.Env[Any, Any]):
         return self._observe(row), row.reward, row.terminated, row.truncated, self._info(row)
 
     def get_action_meanings(self) -> list[str]:
-        """Return the names of joystick actions, as Atari's environments have them.
+        """Return the names of the joystick actions, as the environments of the Arcade Learning Environment do.
 
         Raises:
-            AttributeError: the actions are others.
+            AttributeError: the action space is not that of `wrappers.gym.atari.joystick`.
         """
         if not isinstance(self._map, Joystick):
             raise AttributeError(
-                "only joystick actions have names: actions=wrappers.gym.atari.joystick([...])"
+                "only joystick actions have names: use actions=wrappers.gym.atari.joystick([...])"
             )
         return list(self._map.meanings)
 
     @property
     def ale(self) -> Console:
-        """Lives and screen, where wrappers look for them in Atari's environments; joystick actions only."""
+        """The lives and the screen, under the name that wrappers for Atari environments use.
+
+        Raises:
+            AttributeError: the action space is not that of `wrappers.gym.atari.joystick`.
+        """
         self.get_action_meanings()
         return Console(lambda: self._rows.frames[0], lambda: self._lives)
 
     def _info(self, row: Row) -> dict[str, Any]:
-        told = row.info.get("remote.lives")
-        self._lives = told if isinstance(told, int) else self._lives
-        return gym_infos.steady(row.info) if self._is_lockstep else row.info
+        lives = row.info.get("remote.lives")
+        self._lives = lives if isinstance(lives, int) else self._lives
+        return self._results.info(row)
 
     def _observe(self, row: Row) -> Any:
-        if self._rows.env_observations is not None:
-            return self._rows.env_observations.rows[0].copy()
-        frame: Frame = self._rows.frames[0]
-        if self.core.config.copy:
-            frame = frame.copy()
-        return (
-            {"instruction": self._rows.instructions[0], "text": row.text, "vision": frame}
-            if self._is_dict
-            else frame
-        )
+        return self._results.observation(0, row, self.core.config.copy)
 
     def render(self) -> Any:
-        """Return a copy of the newest frame that `step` has seen."""
+        """Return a copy of the newest frame that `step` has returned, uint8 (height, width, 3), RGB.
+
+        With `render_mode=None` it returns None.
+        """
         self._check_open()
         return None if self.render_mode is None else self._rows.frames[0].copy()
 
     def close(self) -> None:
-        """Hang up, and give the remote back. Idempotent."""
+        """Disconnect from the remote and return it to its provider. It may be called several times."""
         self._pacer.close()
         self.core.close()
 

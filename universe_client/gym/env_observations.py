@@ -1,4 +1,4 @@
-"""The environments' own observations, as the rows of one array."""
+"""Environment observations: what the remotes' environments themselves return, as the rows of one array."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from universe_client.gym.startup import await_links
 
 
 class EnvObservations:
-    """What `v0.env.observation` says last of each remote.
+    """The newest environment observation of each remote.
 
     Attributes:
-        space: the box of each row, as the remotes told it.
-        rows: (n, *space.shape) of the box's dtype.
+        space: the space of one row, as the remotes reported it.
+        rows: (n, *space.shape) of the space's dtype; zeros until a remote has sent one.
     """
 
     def __init__(self, core: RemoteVector) -> None:
-        """Wait until the remotes have told their observation spaces.
+        """Wait until the remotes have reported their environment observation spaces.
 
         Raises:
-            ConfigError: they differ, or one of them is no box.
-            RemoteError: a remote cannot be reached, or tells no observations.
+            ConfigError: the spaces differ, or one of them is not a `Box`.
+            RemoteError: a remote failed permanently, did not connect in time, or sends no environment observations.
         """
-        await_links(core, lambda link: _told(link) is not None, "no observation space")
+        await_links(core, lambda link: _reported(link) is not None, "no observation space")
         boxes = [_box(remote.link) for remote in core.remotes]
         for remote, box in zip(core.remotes, boxes, strict=True):
             if box != boxes[0]:
@@ -41,22 +41,22 @@ class EnvObservations:
         self._core = core
 
     def take(self, row: int, value: object) -> None:
-        """Put what a remote sent into its row; a remote that sent something else is called lost."""
+        """Put an environment observation into its row; a remote whose value is not in the space is marked as lost."""
         try:
             self.rows[row] = np.asarray(value, self.space.dtype).reshape(self.space.shape)
         except (TypeError, ValueError) as error:
             self._core.lose(row, f"an observation that is not in {self.space}: {error}")
 
 
-def _told(link: Link) -> EnvObservationSpace | None:
+def _reported(link: Link) -> EnvObservationSpace | None:
     return None if link.rewarder is None else link.rewarder.env_observation_space
 
 
 def _box(link: Link) -> gymnasium.spaces.Box:
-    told = _told(link)
-    assert told is not None
+    space = _reported(link)
+    assert space is not None
     try:
-        low, high = np.asarray(unpack(told.low)), np.asarray(unpack(told.high))
+        low, high = np.asarray(unpack(space.low)), np.asarray(unpack(space.high))
         return gymnasium.spaces.Box(low, high, low.shape, low.dtype.type)
     except (ValueError, TypeError, AssertionError) as error:
-        raise ConfigError(f"the observation space of remote {link.label} is no box: {error}") from error
+        raise ConfigError(f"the observation space of remote {link.label} is not a Box: {error}") from error

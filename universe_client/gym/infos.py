@@ -1,9 +1,13 @@
-"""Infos the way Gymnasium's vector environments give them: an array per key, and a mask of who has a value.
+"""Infos as Gymnasium's vector environments return them: per key an array, and a mask of the rows that have a value.
 
-Keys, dtypes and shapes of the schema in `universe_client.core.info` are the same on every step, whatever the values: a
-number that is not known is 0 and masked out, a string is None. Beside them are `resetting` (this row's frame is not of
-a running episode), `frame_number` (while it stays the same, so do the row's pixels) and, when a remote sends them, its
-own under `remote.*`.
+The keys of `universe_client.core.info.SCHEMA` are present in every infos, always with the same dtype and shape (n,). A
+missing number is 0 and a missing string None; the mask is False there. Additional keys are:
+
+- `resetting` (bool): the frame of this row is not of a running episode.
+- `frame_number` (int64): as long as it does not change, the pixels of the row do not change; -1 for a filled row.
+- `env_id` (int64): the row number of each result; `step` and `recv` only.
+- `remote.*`: what a remote sends in the info of a reward.
+- `final_obs`, `final_info`: the last observation and info of episodes that ended; `AutoresetMode.SAME_STEP` only.
 """
 
 from __future__ import annotations
@@ -21,17 +25,15 @@ RESETTING = "resetting"
 FRAME_NUMBER = "frame_number"
 NOOP, STICKY = "noop", "sticky"
 ACTION_FLAGS = (NOOP, STICKY)
-"""Of wrappers: this row's action was not heard."""
+"""Info flags set by wrappers: this row's action was ignored."""
 FILLED = -1
-"""The frame number of a row that shows no frame."""
+"""The frame number of a row whose pixels are filled with one value."""
 _TIMES = ("reaction_time", "stats.gauges.")
-
-
 _VARYING = ("reaction_time", "stats.gauges.", "stats.vnc.", "env_status.episode_id", "env_status.complete.")
 
 
 def steady(info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `info` without what differs between two runs of the same seed and actions: times, traffic, ids."""
+    """Return `info` without values that differ between two runs with the same seed and actions: times, bytes, ids."""
     blanks = {key: default for key, (default, _) in SCHEMA.items() if key.startswith(_VARYING)}
     return {**info, **blanks}
 
@@ -45,11 +47,11 @@ def _dtype(key: str, default: object) -> type:
 DTYPES: dict[str, type] = {key: _dtype(key, default) for key, (default, _) in SCHEMA.items()} | {
     RESETTING: bool
 }
-"""Of every key of every infos."""
+"""The dtype of each key that is in every infos."""
 
 
 def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Return one array and one mask per key; None stands for a row that has nothing to say."""
+    """Return one array and one mask per key; None stands for a row without values."""
     batched: dict[str, Any] = {}
     known = [{} if info is None else info for info in infos]
     for key, dtype in DTYPES.items():
@@ -61,7 +63,7 @@ def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
 
 
 def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
-    """Return one dict per row of `n`, with those keys that the row has a value for."""
+    """Return one dict for each of `n` rows, with the keys for which the row has a value."""
     rows: list[dict[str, Any]] = [{} for _ in range(n)]
     for key, column in infos.items():
         if key.startswith("_"):
@@ -73,7 +75,7 @@ def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
 
 
 def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return `values` as an array, and who has one: None stands for nobody."""
+    """Return `values` as an array of `dtype`, and the mask of the rows whose value is not None."""
     array = np.full(len(values), None).view(ObjectColumn) if dtype is object else np.zeros(len(values), dtype)
     mask = np.zeros(len(values), np.bool_)
     for row, value in enumerate(values):
@@ -82,8 +84,14 @@ def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np
     return array, mask
 
 
+def put(infos: dict[str, Any], key: str, values: Any, mask: NDArray[np.bool_] | None = None) -> None:
+    """Put a column and its mask into `infos`; without a mask every row has a value."""
+    infos[key] = values
+    infos[f"_{key}"] = np.ones(len(values), np.bool_) if mask is None else mask
+
+
 def _common(values: Sequence[Any]) -> type:
-    """Return the dtype of values that a remote chose: numbers stay numbers only if all are of one type."""
+    """Return the dtype for values from a remote: a number type if all values have it, otherwise object."""
     kinds = {type(value) for value in values if value is not None}
     return kinds.pop() if len(kinds) == 1 and kinds <= {bool, int, float} else object
 

@@ -1,9 +1,9 @@
-"""What Gymnasium's two faces share: remotes whose frames lie in the rows of one array, and NEXT_STEP's order of things.
+"""The remotes of both Gymnasium environments: their frames are the rows of one array.
 
-A row awaits a first frame from a reset, or from the done that ended its episode, until there is one. The look that
-finds it is the row's reset step: its reward is 0, and what the new episode has earned by then goes to the step after
-it. An episode that ends before the agent has seen anything of it is no news either: its rewards go the same way, and
-`env_status.skipped_episodes` counts it.
+A row awaits a first frame from a reset, or from the end of its episode, until that frame has arrived. The look at the
+remote that finds the frame is the reset step of the row: its reward is 0, and the rewards that the new episode has
+brought until then belong to the next step. If an episode ends before the agent has seen a frame of it, its end is not
+reported: its rewards belong to the next step too, and `env_status.skipped_episodes` counts it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SKIPPED, _COUNT = "env_status.skipped_episodes", "stats.reward.count"
 
 @dataclass(slots=True)
 class Row:
-    """One remote's share of a step; its frame is in the array."""
+    """The result of one remote in a step; its frame is in `Rows.frames`."""
 
     reward: float
     terminated: bool
@@ -46,14 +46,15 @@ class Row:
 
 
 class Rows:
-    """The remotes of `core`, one row of `frames` each.
+    """The remotes of `core`, with one row of `frames` for each.
 
     Attributes:
         core: the remotes.
-        frames: (n, height, width, 3); row i holds the newest frame of remote i's episode, after its end the last one.
-        env_observations: their environments' own observations, if these are wanted: then a first frame needs one, too.
-        awaiting: which rows await a first frame.
-        instructions: per row, the first text of the episode that its frame is of, as a list of one; empty without.
+        frames: uint8 (n, height, width, 3), RGB: the newest frame of each remote's episode; after its end the last one.
+        env_observations: the environment observations, or None. If not None, a first frame counts only together with a
+            first environment observation.
+        awaiting: bool (n,): rows that await a first frame.
+        instructions: per row, a list with the first text of the episode in `frames`, or an empty list.
     """
 
     def __init__(
@@ -64,17 +65,23 @@ class Rows:
         letterbox: bool = False,
         env_observations: EnvObservations | None = None,
     ) -> None:
-        """Lend every remote its row; without `screen_size` (width, height) wait until the remotes have told theirs.
+        """Let every remote write its frames into its row.
 
-        With `letterbox` screens may be of any size, and change it: they lie in the top left corner of their rows, so
-        that a pixel's place is the pointer's; what is beyond is cut off, the rest is black.
+        Args:
+            core: the remotes.
+            screen_size: (width, height) of the rows; None waits until the remotes have reported theirs.
+            max_episode_steps: truncate an episode after this number of steps; None does not.
+            letterbox: accept screens of other sizes. A screen lies in the top left corner of its row, so that
+                coordinates stay those of the remote; it is cut off at the right and bottom, and the remaining pixels
+                are black.
+            env_observations: receives the environment observations; None ignores them.
 
         Raises:
-            ConfigError: the screens differ, in which case the message names them, or the step limit is not positive.
-            RemoteError: a remote cannot be reached; with neither screen nor answer, when `start_timeout` is over.
+            ConfigError: the screens differ in size, or the step limit is not positive.
+            RemoteError: without `screen_size`: a remote failed permanently, or did not connect in time.
         """
         if max_episode_steps is not None and max_episode_steps <= 0:
-            raise ConfigError(f"max_episode_steps={max_episode_steps!r} is not a positive number")
+            raise ConfigError(f"max_episode_steps={max_episode_steps!r} is not a positive number of steps")
         self.core = core
         self.env_observations = env_observations
         self._letterbox = letterbox
@@ -84,21 +91,21 @@ class Rows:
         for row, remote in zip(self._lent, core.remotes, strict=True):
             remote.view.frame = row
         self.awaiting = np.ones(core.n, np.bool_)
-        self._ended = np.zeros(core.n, np.bool_)  # which of them await what follows an end by itself
+        self._ended = np.zeros(core.n, np.bool_)  # rows that await the episode after an end
         self.instructions: list[list[Any]] = [[] for _ in range(core.n)]
         self._given_up: set[int] = set()
         self._max_steps = max_episode_steps
         self._steps = [0] * core.n
-        self._rewards = [0.0] * core.n  # of an awaited episode
+        self._rewards = [0.0] * core.n  # of the awaited episode, for the step after the reset step
         self._infos: list[dict[str, Any]] = [{} for _ in range(core.n)]
 
     @property
     def screen_size(self) -> tuple[int, int]:
-        """(width, height) of every row."""
+        """(width, height) of every row in pixels."""
         return self.frames.shape[2], self.frames.shape[1]
 
     def frame_numbers(self, rows: Sequence[int]) -> NDArray[np.int64]:
-        """Return, for each of `rows`, a number that changes when its pixels do."""
+        """Return int64 (k,): for each of `rows` a number that changes when its pixels change."""
         return np.array([self.core.remotes[row].view.taken for row in rows], np.int64)
 
     def _learn_screen(self, core: RemoteVector) -> tuple[int, int]:
@@ -118,24 +125,24 @@ class Rows:
         wanted = shape or next(known for known in shapes if known)
         if all(known in (None, wanted) for known in shapes):
             return
-        told = ", ".join(
+        sizes = ", ".join(
             f"remote {self.core.remotes[row].link.label} {known[1]}x{known[0]}"
             for row, known in zip(rows, shapes, strict=True)
             if known
         )
         raise ConfigError(
-            f"the screens differ from the {wanted[1]}x{wanted[0]} of the observation space: {told}; "
+            f"the screens differ from the {wanted[1]}x{wanted[0]} of the observation space: {sizes}; "
             "give the remotes one size, or letterbox=True"
         )
 
     def _lend(self, rows: Collection[int]) -> None:
-        """Have frames taken into the rows again whose screens are back at their size."""
+        """Let remotes write into their rows again, if their screens have returned to the size of the rows."""
         for row, shape in zip(rows, self._shapes(rows), strict=True):
             if self.core.remotes[row].view.frame is not self._lent[row] and shape == self._lent[row].shape:
                 self.core.remotes[row].view.frame = self._lent[row]
 
     def _fit(self, rows: Collection[int]) -> None:
-        """Copy the frames that are of another size into their rows."""
+        """Copy frames of another size into their rows."""
         for row in rows:
             frame, out = self.core.remotes[row].view.frame, self._lent[row]
             if frame is not out:
@@ -146,9 +153,9 @@ class Rows:
     # -- resets -------------------------------------------------------------------------------------------------
 
     def reset(self, rows: Collection[int], seed: int | Sequence[int | None] | None) -> None:
-        """Ask for new episodes; from here on these rows await them.
+        """Ask for new episodes, which these rows await from now on.
 
-        Those that await the one after an end are asked for another only when there is a seed for it.
+        Rows that await the episode after an end keep awaiting that one, unless there is a seed for them.
         """
         asked = [row for row in rows if not self._ended[row] or own_seed(seed, row) is not None]
         if asked:
@@ -165,16 +172,16 @@ class Rows:
         self._given_up.discard(row)
 
     def await_first(self, rows: Collection[int], must: bool) -> dict[int, Row]:
-        """Wait for the first frames of those of `rows` that await one; return what came of these.
+        """Wait for the first frames of those of `rows` that await one; return the results of these.
 
         Args:
-            rows: which.
-            must: raise when a row does not come; otherwise give up on it after `reset_timeout`: it is waited for no
-                longer, and `look` will find its frame whenever it comes.
+            rows: the rows.
+            must: whether to raise an error for a row without a frame. Otherwise a row is given up after
+                `reset_timeout` seconds: the next calls do not wait for it, and `look` finds its frame when it arrives.
 
         Raises:
-            ResetTimeout: it took longer than `reset_timeout`; the message names the remotes.
-            RemoteError: a remote cannot come back.
+            ResetTimeout: a first frame did not arrive within `reset_timeout` seconds.
+            RemoteError: a remote failed permanently.
         """
         found: dict[int, Row] = {}
         deadline = time.monotonic() + self.core.config.reset_timeout
@@ -188,13 +195,13 @@ class Rows:
             missing = self._keep_waiting(missing, deadline, must)
             if missing:
                 self.core.wait(deadline - time.monotonic())
-        for row in found:  # the others kept them waiting
+        for row in found:  # their frames have aged while the others were awaited
             self.core.remotes[row].look()
         self._fit(found)
         return found
 
     def _keep_waiting(self, rows: list[int], deadline: float, must: bool) -> list[int]:
-        """Return those of `rows` that may still come."""
+        """Return those of `rows` whose frames may still arrive."""
         lost = [row for row in rows if self._is_lost(row)]
         late = rows if time.monotonic() >= deadline else lost
         if must and late:
@@ -211,11 +218,11 @@ class Rows:
             error = self.core.remotes[lost[0]].error
             assert error is not None
             return error
-        names = ", ".join(self._excuse(row) for row in late)
+        names = ", ".join(self._status(row) for row in late)
         timeout = self.core.config.reset_timeout
         return ResetTimeout(f"no observation within {timeout:g} s", remote=f"[{names}]", stage="reset")
 
-    def _excuse(self, row: int) -> str:
+    def _status(self, row: int) -> str:
         remote = self.core.remotes[row]
         last = "" if remote.error is None else f" after {remote.error.stage}: {remote.error.args[0]}"
         return f"{remote.link.label} {remote.link.state}{last}"
@@ -223,15 +230,15 @@ class Rows:
     # -- steps --------------------------------------------------------------------------------------------------
 
     def send(self, row: int, events: Sequence[Event]) -> None:
-        """Send events to one remote; while it resets they are dropped and counted."""
+        """Send events to one remote. While it resets they are dropped, and counted in its info."""
         self.core.act(row, events)
 
     def ready(self, row: int) -> bool:
-        """Whether a `look` would find something new: a frame, an end, or that there is nothing to wait for."""
+        """Return whether `look` would return something new: a frame, the end of an episode, or a permanent failure."""
         return self.core.remotes[row].has_news or self._is_over(row) or self._is_lost(row)
 
     def await_news(self, rows: Collection[int], count: int, timeout: float | None) -> list[int]:
-        """Wait until `count` of `rows` are `ready`, or for `timeout` seconds; return those that are."""
+        """Wait until `count` of `rows` are `ready`, at most `timeout` seconds; return the rows that are."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             ready = [row for row in rows if self.ready(row)]
@@ -241,13 +248,13 @@ class Rows:
             self.core.wait(left, forget=True)
 
     def look(self, rows: Collection[int]) -> dict[int, Row]:
-        """Take what has come for `rows`, and return them."""
+        """Take over what has arrived for `rows`, and return their results."""
         mask = self._mask(rows)
         self.core.settle(mask)
         self._lend(rows)
         for row in rows:
             if self._is_over(row):
-                self.core.remotes[row].look()  # the last frame before the cut
+                self.core.remotes[row].look()  # the last frame before the truncation
                 self.core.truncate(row, "time_limit")
         slots = self.core.poll(mask, copy=False, hold=True)
         self._check_screens(rows, self.frames.shape[1:])
@@ -263,8 +270,8 @@ class Rows:
 
     def _row(self, row: int, slot: Slot) -> Row:
         if slot.observation is not None:
-            told = slot.observation["instruction"]
-            self.instructions[row] = [] if told is None else [told]
+            instruction = slot.observation["instruction"]
+            self.instructions[row] = [] if instruction is None else [instruction]
         if self.awaiting[row]:
             return self._awaited_row(row, slot)
         self._steps[row] += 1
@@ -299,9 +306,9 @@ class Rows:
 
 
 def own_seed(seed: int | Sequence[int | None] | None, row: int) -> int | None:
-    """Return the seed of `row` in a reset with `seed`: one per row, or one number that row `i` gets plus `i`.
+    """Return the seed of `row` in a reset with `seed`: an entry of a sequence, or an int plus `row`.
 
-    A row beyond the end of a list has none; `VectorEnv.reset` says what is wrong with that list.
+    A row beyond the end of a sequence has none; `RemoteVector.reset` raises the error for such a sequence.
     """
     if seed is None or isinstance(seed, int):
         return None if seed is None else seed + row

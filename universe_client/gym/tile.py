@@ -1,4 +1,4 @@
-"""Many frames as one picture."""
+"""Several frames in one image."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from vnc.session import Frame
 
 
 def tile(frames: Frame) -> Frame:
-    """Return frames (n, height, width, 3) side by side, in as many columns as rows or one more; the rest is black."""
+    """Return frames side by side in one image, row by row; unused tiles are black.
+
+    Args:
+        frames: uint8 (n, height, width, 3).
+
+    Returns:
+        uint8 (rows * height, columns * width, 3), where `columns` is the square root of `n`, rounded up.
+    """
     n, height, width, channels = frames.shape
     columns = math.ceil(math.sqrt(n))
     rows = math.ceil(n / columns)

@@ -1,4 +1,4 @@
-"""Gymnasium's vector face: dense arrays, five results, autoreset."""
+"""The remotes as a vector environment of Gymnasium: arrays with one row per remote, and autoreset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.error import AlreadyPendingCallError, ClosedEnvironmentError, NoAsyncCallError, ResetNeeded
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 from universe_client.config import Config
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
-from universe_client.gym import infos as gym_infos
 from universe_client.gym.arguments import (
-    asking_for,
     autoreset,
     check_count,
     check_fill,
+    environment_options,
     observation_space,
     own_spec,
     remotes_argument,
@@ -31,6 +30,8 @@ from universe_client.gym.arguments import (
 )
 from universe_client.gym.attributes import RemoteAttributes, RemoteFacade
 from universe_client.gym.env_observations import EnvObservations
+from universe_client.gym.pending import PendingSteps
+from universe_client.gym.results import Results, StepResult
 from universe_client.gym.rows import Row, Rows
 from universe_client.gym.tile import tile
 from universe_client.pacer import Pacer
@@ -39,31 +40,36 @@ from universe_client.renamed import refuse_old_names
 from universe_client.spaces.action_maps import ActionMap, action_map
 from vnc.session import Frame
 
-Bools = NDArray[np.bool_]
-Rewards = NDArray[np.float64]
-StepResult = tuple[Any, Rewards, Bools, Bools, dict[str, Any]]
-
 
 @refuse_old_names
 class GymVectorEnv(RemoteAttributes):
-    """Remotes as a `gymnasium.vector.VectorEnv`.
+    """Remotes as a `gymnasium.vector.VectorEnv`: every array has one row per remote.
 
-    The world does not wait for `step`: it sends the actions and returns the newest frames and all rewards since the
-    step before. An episode's end is told by the step that delivers its last reward, with its last frame; the next step
-    of that row ignores the action and returns the next episode's first frame, reward 0. With `reset_mode="block"` it
-    waits for that frame; with `"mask"` nothing ever waits: rows that reset keep their last frame (or are `fill`ed),
-    their reward is 0 and `infos["resetting"]` says so. That is Gymnasium's autoreset `"NextStep"`; see
-    `autoreset_mode` for the others.
+    The remotes run in real time. `step` sends the actions and returns the newest frames and the sums of the rewards
+    since the previous step. The step that returns the last reward of an episode sets `terminations` or `truncations` of
+    that row, and its observation is the last frame of the episode. The next step of that row ignores its action, and
+    returns the first frame of the next episode and reward 0 (`AutoresetMode.NEXT_STEP`); the argument `autoreset_mode`
+    selects Gymnasium's other modes.
 
-    `send` and `recv` are the halves of a step, for some of the rows if one likes. infos are described in
-    `universe_client.gym.infos`. docs/gymnasium.md has the whole contract.
+    With `reset_mode="block"` a reset waits for that first frame. With `reset_mode="mask"` no call waits: rows that
+    reset keep their last frame, their reward is 0, and `infos["resetting"]` is True for them.
+
+    `send` and `recv` are the two halves of `step`; they may serve some of the rows at a time. Infos are described in
+    `universe_client.gym.infos`, and the whole contract in docs/gymnasium.md. One thread at a time may use the
+    environment.
 
     Attributes:
-        core: the remotes. Not public: it may change in any version.
-        copy: whether observations are the caller's to keep; otherwise they are the one array that is lent every time.
-        reset_mode: whether a reset is waited for.
+        num_envs: the number of remotes, and of rows.
+        single_observation_space, single_action_space: the spaces of one remote.
+        observation_space, action_space: the batched spaces.
+        metadata: Gymnasium's; `"render_fps"` is `step_rate` or else the remotes' `fps`.
+        render_mode: `"rgb_array"`, `"rgb_array_tiled"` or None.
+        reset_mode: `"block"` or `"mask"`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode`.
-        facades: what `call`, `get_attr` and `set_attr` go to, one per remote.
+        copy: whether returned observations belong to the caller; if False, all calls return the same array, whose
+            contents the next call changes.
+        facades: the targets of `call`, `get_attr` and `set_attr`, one per remote.
+        core: the remotes. Not public: it may change in any version.
 
     Example:
         env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4, step_rate=15)
@@ -99,30 +105,42 @@ class GymVectorEnv(RemoteAttributes):
         config: Config | None = None,
         **options: Any,
     ) -> None:
-        """Connect to the remotes; without `screen_size` wait until they have told the size of theirs.
+        """Connect to the remotes; without `screen_size`, wait until each has reported its screen size.
 
         Args:
-            env_id, remotes, config, options: as for `universe_client.VectorEnv`; `remotes` may also be just
-                `"embedded"` or `"process"`.
-            num_envs: how many remotes, where `remotes` does not say.
-            actions: None for arrow keys and space, a list of key sets, `"events"`, or a map of
-                `universe_client.spaces.action_maps`.
-            observation: `"pixels"`; `"dict"` for `{"vision": pixels, "text": lists, ...}`; or
-                `"env_observation"` for the environment observation, where its space is a Box.
-            reset_mode: whether a reset is waited for.
-            autoreset_mode: what follows an episode's end, as in `SyncVectorEnv`. `"NextStep"`: the next step returns
-                the first frame of the next. `"SameStep"`: the step that ends it waits for that frame; the last one is
-                `infos["final_obs"]`. `"Disabled"`: the caller resets by `options={"reset_mask": ...}`.
-            fill: the value of all pixels of a row that is resetting; None keeps its last frame. Mask mode only.
-            max_episode_steps: truncate longer episodes.
-            step_rate: steps per second; None never waits between sending actions and looking.
-            screen_size: (width, height) of the remotes' screens, if known beforehand.
-            letterbox: allow screens of other sizes: they lie in the top left corner, cut off or on black.
-            render_mode: `"rgb_array"` for a tuple of frames, `"rgb_array_tiled"` for one picture of all.
+            env_id: what the remotes play, such as `"builtin.NeonDrive-v0"`; None leaves the choice to each remote.
+            remotes: as for `universe_client.VectorEnv`; also `"embedded"`, `"process"` or `"docker"` without a number.
+                None is `"embedded"`.
+            num_envs: the number of remotes, if `remotes` contains none.
+            actions: the action space: None for `KeySets()` (arrow keys and space), a list of key sets, `"events"` for
+                lists of input events, or an `ActionMap`.
+            observation: `"pixels"` for uint8 arrays; `"dict"` for `{"vision": pixels, "text": list, "instruction":
+                list}`; or `"env_observation"` for what the remotes' environments themselves return as observations,
+                which must be from equal `Box` spaces.
+            reset_mode: `"block"` waits for the first frame of an episode, at most `reset_timeout` seconds; `"mask"`
+                never waits.
+            autoreset_mode: what follows the end of an episode, as a `gymnasium.vector.AutoresetMode` or its value.
+                `"NextStep"`: the next step returns the first frame of the next episode. `"SameStep"`: the step that
+                ends the episode waits for that frame, and puts the last one into `infos["final_obs"]`. `"Disabled"`:
+                the caller resets the row with `options={"reset_mask": ...}`.
+            fill: with `reset_mode="mask"`, the value (0 to 255) of all pixels of a row that is resetting; None keeps
+                the last frame.
+            max_episode_steps: truncate an episode after this number of steps; None does not.
+            step_rate: steps per second; `step` waits for its deadline between sending and receiving. None never waits.
+            screen_size: (width, height) of all screens in pixels, if known: then nothing waits for the remotes.
+            letterbox: accept screens of other sizes. A smaller one lies in the top left corner on black, a larger one
+                is cut off at the right and bottom; coordinates stay those of the remote.
+            render_mode: what `render` returns: `"rgb_array"` a tuple of frames, `"rgb_array_tiled"` one image of all,
+                None nothing.
+            config: how to treat the remotes; None is `Config()`.
+            options: single fields of `Config`, instead of `config`.
 
         Raises:
-            ConfigError: an argument makes no sense, or the remotes' screens or observation spaces differ.
-            RemoteError: without `screen_size`, or for env_observations: a remote cannot be reached, or tells none.
+            ConfigError: an argument is invalid, the screens differ in size, or the environment observation spaces
+                differ or are no `Box`. The message names the argument or the remotes.
+            ArgumentTypeError: an unknown argument.
+            RemoteError: without `screen_size` or for environment observations: a remote could not be reached within
+                `start_timeout` seconds, or does not send environment observations.
         """
         if reset_mode not in ("block", "mask"):
             raise ConfigError(f"reset_mode={reset_mode!r} is neither 'block' nor 'mask'")
@@ -131,13 +149,14 @@ class GymVectorEnv(RemoteAttributes):
         self.autoreset_mode = autoreset(autoreset_mode, reset_mode)
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
-        options = asking_for(observation, config, options)
+        options = environment_options(observation, config, options)
         self.core = RemoteVector(env_id, remotes_argument(remotes, num_envs), **options)
         try:
             check_count(num_envs, self.core.n)
             check_fill(fill, reset_mode, self.core.config.copy)
             env_observations = EnvObservations(self.core) if observation == "env_observation" else None
             self._rows = Rows(self.core, screen_size, max_episode_steps, letterbox, env_observations)
+            self._results = Results(self._rows, as_dict=observation == "dict", fill=fill)
             self._make_spaces(observation)
         except BaseException:
             self.core.close()
@@ -148,11 +167,10 @@ class GymVectorEnv(RemoteAttributes):
             "render_fps": step_rate or self.core.config.fps or 60,
             "autoreset_mode": self.autoreset_mode,
         }
-        self.reset_mode, self._fill = reset_mode, fill
+        self.reset_mode = reset_mode
         self.copy = self.core.config.copy
         self._is_lockstep = self.core.config.mode == "lockstep"
-        self._pending = np.zeros(self.num_envs, np.bool_)
-        self._unbegun = np.ones(self.num_envs, np.bool_)  # rows that only a reset can go on with
+        self._pending = PendingSteps(self.num_envs)
         self.facades = tuple(
             RemoteFacade(
                 self._rows,
@@ -166,7 +184,7 @@ class GymVectorEnv(RemoteAttributes):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make_vec` made it from; deterministic in lock-step."""
+        """The spec that `gymnasium.make_vec` used; `nondeterministic` is False in lock-step."""
         return self._spec
 
     @spec.setter
@@ -181,7 +199,6 @@ class GymVectorEnv(RemoteAttributes):
         self.observation_space = batch_space(self.single_observation_space, self.core.n)
         self.single_action_space = self._map.space(width, height)
         self.action_space = batch_space(self.single_action_space, self.core.n)
-        self._is_dict = observation == "dict"
 
     # -- reset and step -----------------------------------------------------------------------------------------
 
@@ -191,71 +208,93 @@ class GymVectorEnv(RemoteAttributes):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Ask for new episodes; in block mode return when the first frame of each is there.
+        """Start new episodes; with `reset_mode="block"` wait for their first frames.
 
-        A remote whose episode has ended begins the next by itself: without a seed, that is the one it gets.
+        A remote whose episode has ended starts the next one automatically. A reset of such a row without a seed takes
+        that episode; any other reset asks the remote for a new one.
 
         Args:
-            seed: of the episodes: one per remote, or one number that remote `i` gets plus `i`.
-            options: `{"reset_mask": array of bool}` chooses the remotes. Other options are accepted, as Gymnasium's
-                environments do, and mean nothing. The dict is not changed.
+            seed: one int, of which remote `i` gets `seed + i`; a sequence of `num_envs` ints or Nones; or None, which
+                leaves the seeds to the remotes. It also seeds `np_random` of the rows.
+            options: `{"reset_mask": bool array (num_envs,)}` selects the rows to reset; None resets all. Other keys are
+                ignored, as Gymnasium's environments do. The dict is not changed.
 
         Returns:
-            Observations of all rows, infos of those that were reset.
+            `(observations, infos)`: the observations of all rows, as in `recv`, and infos of the rows that were reset.
 
         Raises:
-            ArgumentTypeError, ConfigError: the mask is no array of bool, or chooses none.
-            ResetTimeout: in block mode, it took longer than `reset_timeout`; the message names the remotes.
-            RemoteError: in block mode, a remote cannot come back.
+            ArgumentTypeError: the reset mask is not a numpy array of bool.
+            ConfigError: the reset mask has not `num_envs` entries, or selects no row; `seed` has a wrong length.
+            AlreadyPendingCallError: results of a `send` have not been received.
+            ResetTimeout: with `reset_mode="block"`: a first frame did not arrive within `reset_timeout` seconds.
+            RemoteError: with `reset_mode="block"`: a remote failed permanently.
+            ClosedEnvironmentError: the environment is closed.
         """
-        self._check_idle(range(self.num_envs))
-        mask = reset_mask(options, self.num_envs)
-        chosen = [int(index) for index in np.flatnonzero(mask)]
+        self._check_open()
+        self._pending.check_idle(range(self.num_envs))
+        chosen = [int(index) for index in np.flatnonzero(reset_mask(options, self.num_envs))]
         self._rows.reset(chosen, seed)
-        self._unbegun[chosen] = False
+        self._pending.needs_reset[chosen] = False
         self._seed_generators(chosen, seed)
-        rows = (
+        looked = (
             self._rows.await_first(chosen, must=True)
             if self.reset_mode == "block"
             else self._rows.look(chosen)
         )
         if len(chosen) == self.num_envs:
             self._pacer.restart()
-        infos = self._infos([rows[row].info if row in rows else None for row in range(self.num_envs)])
-        return self._observe(list(range(self.num_envs)), rows, infos), infos
-
-    def _infos(self, infos: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
-        if self._is_lockstep:
-            infos = [None if info is None else gym_infos.steady(info) for info in infos]
-        return gym_infos.batch(infos)
+        every = list(range(self.num_envs))
+        infos = self._results.infos([looked.get(row) for row in every])
+        return self._results.observations(every, looked, infos), infos
 
     def step(self, actions: Any) -> StepResult:
-        """Send the actions, and return what has come since the last step; see the class."""
-        self._check_idle(range(self.num_envs))
+        """Send the actions, then return what has arrived since the last step: `send` followed by `recv`.
+
+        Args:
+            actions: one action per row, from `action_space`.
+
+        Returns:
+            `(observations, rewards, terminations, truncations, infos)`; see `recv`.
+
+        Raises:
+            ConfigError: an action is not in the space; nothing has been sent.
+            ResetNeeded: before the first reset, or, with autoreset disabled, after the end of an episode.
+            AlreadyPendingCallError: results of a `send` have not been received.
+            RemoteError: with `on_error="raise"`, see `recv`.
+            ClosedEnvironmentError: the environment is closed.
+        """
+        self._check_open()
+        self._pending.check_idle(range(self.num_envs))
         try:
             self.send(actions)
             return self.recv()
         finally:
-            self._pending[:] = False  # after an interruption, too
+            self._pending.is_due[:] = False  # also after an interruption
 
     def send(self, actions: Any, ids: Sequence[int] | NDArray[np.integer[Any]] | None = None) -> None:
-        """Send one action to each remote of `ids` (default: all), and owe their results to `recv`.
+        """Send actions to some of the remotes; `recv` returns the results.
+
+        Args:
+            actions: one action per entry of `ids`, batched as in `action_space`.
+            ids: the rows, all different; None is all rows in order.
 
         Raises:
-            AlreadyPendingCallError: a remote's last action has not been received yet.
-            ResetNeeded: before the first reset; without autoreset, a remote's episode has ended.
-            ConfigError: an action is not in the space; nothing has been sent.
+            ConfigError: an action is not in the space, or `ids` are invalid; nothing has been sent.
+            AlreadyPendingCallError: the result of an earlier `send` to one of the rows has not been received.
+            ResetNeeded: before the first reset, or, with autoreset disabled, after the end of an episode.
+            ClosedEnvironmentError: the environment is closed.
         """
-        rows = self._ids(ids)
-        self._check_idle(rows)
-        self._check_begun(rows)
+        self._check_open()
+        rows = self._pending.rows(ids)
+        self._pending.check_idle(rows)
+        self._pending.check_reset(rows)
         each = list(iterate(self.action_space, actions))
         if len(each) != len(rows):
-            raise ConfigError(f"{len(each)} actions for {len(rows)} remotes")
+            raise ConfigError(f"{len(each)} actions for {len(rows)} remotes: send one action to each")
         events = [self._events(row, action) for row, action in zip(rows, each, strict=True)]
         for row, its_events in zip(rows, events, strict=True):
             self._rows.send(row, its_events)
-        self._pending[rows] = True
+        self._pending.is_due[rows] = True
 
     def _events(self, row: int, action: Any) -> Any:
         try:
@@ -264,21 +303,33 @@ class GymVectorEnv(RemoteAttributes):
             raise ConfigError(f"remote {row}: {error}") from None
 
     def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
-        """Return the results of rows that `send` was called for, those in `infos["env_id"]`, in this order.
+        """Return the results of rows to which `send` has sent actions; `infos["env_id"]` lists these rows, in order.
 
         Args:
-            min_ready: None returns all of them, as `step` does. A number waits until at least that many rows have
-                something new (a frame, the end of an episode, the first frame of one), and returns those that have.
-            timeout: of that wait, in seconds; when it is over, whatever is there is returned, be it nothing.
+            min_ready: None returns all of these rows, as `step` does. A number waits until at least that many rows have
+                something new (a frame, the end of an episode, the first frame of one), and returns only those rows.
+            timeout: the longest time of that wait in seconds; None has no limit. Afterwards the rows that are ready are
+                returned, possibly none. Only for `min_ready`.
+
+        Returns:
+            `(observations, rewards, terminations, truncations, infos)` of `k` rows:
+
+            - `observations`: uint8 (k, height, width, 3), RGB. With `observation="dict"` a dict: `"vision"` is that
+              array; `"text"` a tuple of `k` lists, what each remote sent as text since its last observation;
+              `"instruction"` a tuple of `k` lists with the first text of the episode, or empty. With
+              `observation="env_observation"` an array (k, *space.shape) of the space's dtype.
+            - `rewards`: float64 (k,), sums since the last call.
+            - `terminations`, `truncations`: bool (k,); each end of an episode is reported once.
+            - `infos`: a dict of arrays (k,), each with a mask `"_key"` of the rows that have a value.
 
         Raises:
-            NoAsyncCallError: nothing has been sent.
-            RemoteError: with `on_error="raise"`, what happened to a remote, and ResetTimeout when one stays away.
+            NoAsyncCallError: no results are due: call `send` first.
+            RemoteError: with `on_error="raise"`, the error of the first remote that failed, or ResetTimeout. By default
+                a failure truncates the episode, and `infos["error"]` has the message.
+            ClosedEnvironmentError: the environment is closed.
         """
         self._check_open()
-        pending = [int(row) for row in np.flatnonzero(self._pending)]
-        if not pending:
-            raise NoAsyncCallError("recv() without a send() before it", "recv")
+        pending = self._pending.due()
         try:
             if min_ready is None:
                 self._pacer.wait()
@@ -286,26 +337,12 @@ class GymVectorEnv(RemoteAttributes):
                 pending = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
             rows = self._receive(pending)
         finally:
-            self._pending[pending] = False
+            self._pending.is_due[pending] = False
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            return self._begin_anew(pending, rows)
-        return self._results(pending, rows)
-
-    def _begin_anew(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
-        """Wait for what follows the episodes that ended; return its first frames, and the ends in infos."""
-        done = [row for row in ids if rows[row].done]
-        if not done:
-            return self._results(ids, rows)
-        finals = {row: self._row_observation(row, rows[row]) for row in done}
-        first = self._rows.await_first(done, must=self.core.config.on_error == "raise")
-        shown = {row: replace(rows[row], text=first[row].text, info=first[row].info) for row in first}
-        result = self._results(ids, rows | shown)
-        result[4]["final_obs"], result[4]["_final_obs"] = gym_infos.column(
-            [finals.get(row) for row in ids], object
-        )
-        result[4]["final_info"] = self._infos([rows[row].info if row in finals else None for row in ids])
-        result[4]["_final_info"] = result[4]["_final_obs"].copy()
-        return result
+            return self._autoreset(pending, rows)
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            self._pending.needs_reset[[row for row in pending if rows[row].done]] = True
+        return self._results.step(pending, rows)
 
     def _receive(self, pending: list[int]) -> dict[int, Row]:
         first: dict[int, Row] = {}
@@ -313,83 +350,43 @@ class GymVectorEnv(RemoteAttributes):
             first = self._rows.await_first(pending, must=self.core.config.on_error == "raise")
         return first | self._rows.look([row for row in pending if row not in first])
 
-    def _results(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
-        if self.autoreset_mode is AutoresetMode.DISABLED:
-            self._unbegun[[row for row in ids if rows[row].done]] = True
-        infos = self._infos([rows[row].info for row in ids])
-        infos["env_id"], infos["_env_id"] = np.array(ids, np.int64), np.ones(len(ids), np.bool_)
-        return (
-            self._observe(ids, rows, infos),
-            np.array([rows[row].reward for row in ids], np.float64),
-            np.array([rows[row].terminated for row in ids], np.bool_),
-            np.array([rows[row].truncated for row in ids], np.bool_),
-            infos,
-        )
-
-    def _row_observation(self, row: int, looked: Row) -> Any:
-        """Return a copy of what `row` shows."""
-        if self._rows.env_observations is not None:
-            return self._rows.env_observations.rows[row].copy()
-        frame: Frame = self._rows.frames[row].copy()
-        told = {"instruction": self._rows.instructions[row], "text": looked.text}
-        return {**told, "vision": frame} if self._is_dict else frame
-
-    def _observe(self, ids: list[int], rows: dict[int, Row], infos: dict[str, Any]) -> Any:
-        frames, numbers = self._rows.frames, self._rows.frame_numbers(ids)
-        if len(ids) < self.num_envs:
-            frames = frames[ids]
-        elif self.copy or self._fill is not None:
-            frames = frames.copy()
-        if self._fill is not None:
-            empty = [i for i, row in enumerate(ids) if row in rows and rows[row].info[gym_infos.RESETTING]]
-            frames[empty], numbers[empty] = self._fill, gym_infos.FILLED
-        infos[gym_infos.FRAME_NUMBER] = numbers
-        infos[f"_{gym_infos.FRAME_NUMBER}"] = np.ones(len(ids), np.bool_)
-        if self._rows.env_observations is not None:
-            return self._rows.env_observations.rows[ids]
-        if not self._is_dict:
-            return frames
-        told = tuple(self._rows.instructions[row] for row in ids)
-        text = tuple(rows[row].text if row in rows else [] for row in ids)
-        return {"instruction": told, "text": text, "vision": frames}
-
-    def _ids(self, ids: Sequence[int] | NDArray[np.integer[Any]] | None) -> list[int]:
-        if ids is None:
-            return list(range(self.num_envs))
-        rows = [int(index) for index in ids]
-        if len(set(rows)) != len(rows) or not all(0 <= row < self.num_envs for row in rows):
-            raise ConfigError(f"ids {rows} are not different numbers within 0..{self.num_envs - 1}")
-        return rows
-
-    def _check_idle(self, rows: Sequence[int]) -> None:
-        self._check_open()
-        busy = [row for row in rows if self._pending[row]]
-        if busy:
-            raise AlreadyPendingCallError(f"call recv() first: a step of remotes {busy} is pending", "send")
-
-    def _check_begun(self, rows: Sequence[int]) -> None:
-        over = [row for row in rows if self._unbegun[row]]
-        if over:
-            raise ResetNeeded(
-                f"remotes {over} have no episode: call reset(), with a reset_mask of those whose ended"
-            )
+    def _autoreset(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
+        """Wait for the episodes after those that ended; return their first frames, and the last ones in infos."""
+        ended = {row: rows[row] for row in ids if rows[row].done}
+        if not ended:
+            return self._results.step(ids, rows)
+        last = {index: self._results.observation(index, row) for index, row in ended.items()}
+        first = self._rows.await_first(list(ended), must=self.core.config.on_error == "raise")
+        shown = {row: replace(rows[row], text=first[row].text, info=first[row].info) for row in first}
+        result = self._results.step(ids, rows | shown)
+        self._results.add_final(result[4], ids, ended, last)
+        return result
 
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEnvironmentError("the environment is closed")
 
-    # -- the rest of Gymnasium's interface ----------------------------------------------------------------------
+    # -- rendering and closing ----------------------------------------------------------------------------------
 
     def render(self) -> Any:
-        """Return the newest frames that `step` has seen, copied; see `render_mode`."""
+        """Return copies of the newest frames that `step` has returned.
+
+        Returns:
+            For `"rgb_array"` a tuple of `num_envs` uint8 arrays (height, width, 3), RGB; for `"rgb_array_tiled"` one
+            uint8 array with all of them side by side.
+
+        Raises:
+            ConfigError: `render_mode` is None.
+            ClosedEnvironmentError: the environment is closed.
+        """
         self._check_open()
         if self.render_mode is None:
-            raise ConfigError("render() needs a render_mode")
+            raise ConfigError("render() needs a render_mode: 'rgb_array' or 'rgb_array_tiled'")
         frames: Frame = self._rows.frames.copy()
         return tile(frames) if self.render_mode == "rgb_array_tiled" else tuple(frames)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Hang up, and give every remote back."""
+        """Disconnect from the remotes and return them to their provider. `close` calls it once."""
         self._pacer.close()
         self.core.close()
 

@@ -112,7 +112,7 @@ def test_r7_null_values(opened):
 
 def test_what_makes_no_sense_is_refused_and_nothing_is_left_running():
     assert minimal_actions("pong") == ["NOOP", "FIRE", "RIGHT", "LEFT", "RIGHTFIRE", "LEFTFIRE"]
-    with pytest.raises(ConfigError, match="there is no Atari game 'pang'"):
+    with pytest.raises(ConfigError, match="unknown Atari game 'pang'"):
         AtariEnv("pang")
     with pytest.raises(ConfigError, match="remotes names 2"):
         AtariEnv("pong", remotes="embedded:2")
