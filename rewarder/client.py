@@ -322,7 +322,7 @@ def _over_tls(address: RewarderAddress) -> dict[str, Any]:
     if address.tls is None:
         return {}
     if address.tls.insecure:
-        logger.warning("! %s: nothing shows who the server is", address)
+        logger.warning("! %s: the identity of the server is not checked (insecure)", address)
     try:
         return {"ssl": address.tls.context(), "create_connection": checked(address.tls, str(address))}
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Which code decodes the pixels: the choice of a driver."""
+"""The choice between the native and the portable driver."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from typing import Literal
 from vnc.session import Connect
 
 Driver = Literal["auto", "native", "portable"]
+"""The Rust driver, the asyncvnc driver, or the Rust driver where it is installed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A driver, and why it is not the native one if that was wanted."""
+    """The driver that is used."""
 
     name: Literal["native", "portable"]
     reason: str | None = None
+    """Why the native driver cannot be used; None if it is used, or if the portable one was requested."""
 
 
 @cache
 def choose(driver: Driver) -> Choice:
-    """Return the driver that `driver` comes to here; for "auto" that is the native one if it is installed.
+    """Return the driver to use; for "auto" that is the native one if it is installed.
 
     Raises:
-        ValueError: there is no such driver.
-        ImportError: "native" is asked for and not installed.
+        ValueError: `driver` is unknown.
+        ImportError: `driver` is "native", which is not installed.
     """
     if driver not in ("auto", "native", "portable"):
-        raise ValueError(f"no driver is called {driver!r}")
+        raise ValueError(f"driver {driver!r} is none of auto, native, portable")
     if driver == "portable":
         return Choice("portable")
     try:
@@ -42,7 +44,7 @@ def choose(driver: Driver) -> Choice:
 
 
 def connect(driver: Driver) -> Connect:
-    """Return the function with which `driver` opens sessions; warn once where "auto" falls back.
+    """Return the function that opens sessions; warn once if "auto" falls back to the portable driver.
 
     Raises:
         ValueError, ImportError: as `choose`.
@@ -62,7 +64,7 @@ def connect(driver: Driver) -> Connect:
 def _warn_of_fallback() -> None:
     warnings.warn(
         f"the native VNC driver is not installed ({choose('auto').reason}); the portable one is a few times slower "
-        "and stands still while Python computes. Install Rust and reinstall, or say driver='portable'",
+        "and stops while Python computes. Install Rust and reinstall, or pass driver='portable'",
         RuntimeWarning,
         stacklevel=3,
     )

@@ -1,12 +1,12 @@
-"""What can go wrong between this client and a VNC server.
+"""The errors of a connection between a client and a VNC server.
 
 VNCError
-├── ConnectError       no connection: refused, unreachable, a deadline passed before the handshake was over
-├── AuthError          the server refused our credentials, or offers only what our policy refuses
-│   └── TooManyFailures    the server has locked this address out for a while
-├── ProtocolError      the peer broke RFB; the connection is unusable from here on
-│   └── LimitExceeded      it announced something larger than our `Limits`; nothing was allocated for it
-└── PeerLost           an established session ended: closed, reset, or silent past a deadline
+├── ConnectError       no connection: refused, unreachable, or the handshake not finished before its deadline
+├── AuthError          the server refused the credentials, or offers less security than is configured
+│   └── TooManyFailures    the server rejects this address for a while after failed attempts
+├── ProtocolError      the peer sent invalid data; the connection cannot be used any more
+│   └── LimitExceeded      it announced something larger than `Limits`; nothing was allocated for it
+└── PeerLost           an established session ended: closed, reset, or no answer before a deadline
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ import socket
 
 
 class VNCError(Exception):
-    """Base of every error this package raises about a peer."""
+    """Base class of the errors that a peer causes."""
 
 
 class ConnectError(VNCError):
-    """The connection or its handshake could not be completed in time."""
+    """The connection failed, or its handshake was not finished in time."""
 
 
 class AuthError(VNCError):
-    """The server refused us, or our security policy refused the server; trying again does not help."""
+    """The server refused the credentials, or offers less security than is configured. A retry fails again."""
 
 
 class TooManyFailures(AuthError):
-    """The server rejects this address for a while because of earlier failures."""
+    """The server rejects this address for a while because of failed attempts. A later retry may succeed."""
 
 
 class ProtocolError(VNCError):
-    """The peer sent bytes that are not RFB."""
+    """The peer sent data that is not valid RFB (RFC 6143)."""
 
 
 class LimitExceeded(ProtocolError):
-    """The peer announced more than our limits allow."""
+    """The peer announced more than `vnc.session.Limits` or the protocol allows."""
 
 
 class PeerLost(VNCError):
-    """An established session is over."""
+    """An established session ended: the peer closed it, or did not answer before a deadline."""
 
 
 def unreachable(address: object, error: OSError | RuntimeError | UnicodeError) -> ConnectError:
-    """Return the `ConnectError` for what the system said when it was to connect: no route, no descriptor, no thread."""
+    """Return the `ConnectError` for an error of the operating system: no route, no descriptor, no thread."""
     return ConnectError(f"{address}: {system_words(error)}")
 
 
 def system_words(error: Exception) -> str:
-    """Return what the system calls an error, without a number and without asyncio's own words."""
+    """Return the text of an error of the operating system, without its number and without asyncio's additions."""
     if isinstance(error, OSError) and not isinstance(error, socket.gaierror) and error.errno:
         return os.strerror(error.errno)
     return getattr(error, "strerror", None) or str(error)

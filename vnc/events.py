@@ -1,4 +1,4 @@
-"""Keyboard and pointer events: plain values, and their bytes on the wire."""
+"""Keyboard and pointer events, and their encoding as RFB messages."""
 
 from __future__ import annotations
 
@@ -14,43 +14,61 @@ POINTER_EVENT = 5
 
 @dataclass(frozen=True, slots=True)
 class KeyEvent:
-    """A key goes down or up (RFC 6143 section 7.5.4); `keysym` is an X11 keysym, see `vnc.keysyms`."""
+    """A key is pressed or released (RFC 6143 section 7.5.4)."""
 
     keysym: int
+    """X11 keysym of the key, see `vnc.keysyms.keysym`."""
     down: bool
+    """True: pressed; False: released."""
 
     @classmethod
     def by_name(cls, key: str | int, down: bool) -> KeyEvent:
-        """Return the event of a key by its name, character or keysym; see `vnc.keysyms.keysym`."""
+        """Return the event for a key.
+
+        Args:
+            key: a key name such as "Left", a character, or a keysym; see `vnc.keysyms.keysym`.
+            down: True: pressed; False: released.
+
+        Raises:
+            ValueError: no key has this name.
+        """
         return cls(keysym(key), down)
 
     @classmethod
     def build(cls, keys: str) -> list[KeyEvent]:
-        """Return a chord such as "ctrl-t": each key goes down, then each goes up in reverse order."""
+        """Return the events of a chord: each key is pressed, then each is released in reverse order.
+
+        Args:
+            keys: key names joined by "-", such as "ctrl-t".
+
+        Raises:
+            ValueError: no key has one of the names.
+        """
         names = keys.split("-")
         return [cls.by_name(key, True) for key in names] + [cls.by_name(key, False) for key in names[::-1]]
 
 
 @dataclass(frozen=True, slots=True)
 class PointerEvent:
-    """The pointer is at (x, y) and exactly the buttons in `button_mask` are held (RFC 6143 section 7.5.5).
-
-    Bit 0 is the left button, 1 the middle, 2 the right, 3 and 4 one wheel notch up and down.
-    """
+    """The pointer moves, and exactly the buttons in `button_mask` are held (RFC 6143 section 7.5.5)."""
 
     x: int
+    """Column in pixels from the left edge, 0 to width - 1."""
     y: int
+    """Row in pixels from the top edge, 0 to height - 1."""
     button_mask: int
+    """One bit per button, 0 to 255: bit 0 left, 1 middle, 2 right, 3 and 4 one wheel notch up and down."""
 
 
 Event = KeyEvent | PointerEvent
+"""An input event."""
 
 _KEY = struct.Struct(">BBHI")  # 1 message-type + 1 down-flag + 2 padding + 4 keysym
 _POINTER = struct.Struct(">BBHH")  # 1 message-type + 1 button-mask + 2 x + 2 y
 
 
 def encode(events: Iterable[Event]) -> bytes:
-    """Return the RFB client messages for `events`, in order."""
+    """Return the RFB messages for `events`, in order."""
     return b"".join(
         _KEY.pack(KEY_EVENT, event.down, 0, event.keysym)
         if isinstance(event, KeyEvent)

@@ -1,4 +1,4 @@
-"""Fences (rfbproto 7.4.8 and 7.6.9): messages that come back in the order of what was sent before them."""
+"""The Fence messages (rfbproto 7.4.8 and 7.6.9), which a peer answers in order with its other messages."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import struct
 MESSAGE = 248
 """Type of ClientFence and ServerFence."""
 REQUEST, BLOCK_BEFORE, BLOCK_AFTER = 1 << 31, 1, 2
-"""Flags: an answer is wanted; it waits for the messages before, or keeps back those behind."""
+"""Flags: the peer has to answer; it answers after all earlier messages; it holds back later ones until then."""
 MAX_PAYLOAD = 64
-"""Bytes, at most."""
+"""The most bytes of a payload."""
 
-HEAD = struct.Struct(">xxxIB")  # 3 padding + 4 flags + 1 length of the payload, behind the message-type
+HEAD = struct.Struct(">xxxIB")  # after the message-type: 3 padding + 4 flags + 1 payload-length
 
 
 def encode(flags: int, payload: bytes) -> bytes:
-    """Return the message, from either end."""
+    """Return the message, which is the same from client and server."""
     return bytes([MESSAGE]) + HEAD.pack(flags, len(payload)) + payload

@@ -1,4 +1,4 @@
-"""Key names to X11 keysyms: X11's own names, Universe's names, and any character."""
+"""X11 keysyms by key name or character: the names of X11, those of OpenAI Universe, and any character."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 from keysymdef import keysymdef
 
 X11: dict[str, int] = {name: code for name, code, _ in keysymdef}
+"""The keysyms of X11 (keysymdef.h) by name, which is case-sensitive."""
 
 _ARROWS = {"up": "Up", "down": "Down", "left": "Left", "right": "Right"}
 _MODIFIERS = ("shift", "ctrl", "meta", "alt", "super", "hyper")
@@ -56,21 +57,24 @@ ALIASES: dict[str, int] = {
         **{modifier: _x11_name(modifier, "l") for modifier in _MODIFIERS},
     }.items()
 }
-"""Universe's key names and a few everyday ones; matched without regard to case, after X11's names.
+"""Keysyms by the key names of OpenAI Universe and other common names; `keysym` ignores their case.
 
-Universe read `slash` as the backslash; here it is X11's slash.
+The names of X11 take precedence. In Universe `slash` was the backslash; here it is the slash, as in X11.
 """
 
 
 @lru_cache(maxsize=4096)
 def keysym(key: str | int) -> int:
-    """Return the X11 keysym for `key`.
+    """Return the X11 keysym of a key, as RFC 6143 section 7.5.4 uses it.
 
     Args:
-        key: a keysym number, one character (`"a"`, `"€"`), an X11 name (`"Page_Up"`) or one of `ALIASES`.
+        key: a keysym number, one character ("a", "€"), a name of X11 ("Page_Up") or a name in `ALIASES`.
+
+    Returns:
+        The keysym, 1 to 0x1fffffff.
 
     Raises:
-        ValueError: `key` names no key.
+        ValueError: no key has this name or number.
     """
     if isinstance(key, int):
         if not 0 < key <= _MAX_KEYSYM:
@@ -85,7 +89,7 @@ def keysym(key: str | int) -> int:
 
 
 def _character(character: str) -> int:
-    """Latin-1 characters are their own keysyms; all others are 0x01000000 plus the code point (X11 appendix A)."""
+    """Return the code point of a Latin-1 character; of others, the code point plus 0x01000000 (X11 appendix A)."""
     if character in _CONTROL_CHARACTERS:
         return X11[_CONTROL_CHARACTERS[character]]
     point = ord(character)

@@ -1,4 +1,4 @@
-"""RFB pixel formats: what a client asks for, and RGB pixels turned into it."""
+"""RFB pixel formats (RFC 6143 section 7.4), and the conversion of RGB pixels to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vnc.errors import ProtocolError
 from vnc.session import Frame
 
 Codes = NDArray[np.unsignedinteger[Any]]
-"""One opaque unsigned integer a pixel, whose bytes in memory are the pixel's bytes on the wire."""
+"""One unsigned integer per pixel; its bytes in memory are the pixel's bytes on the wire."""
 
 # 1 bits-per-pixel + 1 depth + 1 big-endian + 1 true-colour + 3 x 2 maxima + 3 x 1 shifts + 3 padding
 _WIRE = struct.Struct(">BBBBHHHBBB3x")
@@ -24,18 +24,17 @@ _DTYPES: dict[int, type[np.uint8 | np.uint16 | np.uint32]] = {8: np.uint8, 16: n
 
 @dataclass(frozen=True, slots=True)
 class WordLayout:
-    """How a 32-bit pixel of three whole bytes is read as one word out of packed RGB.
-
-    The word starts `first` bytes from the pixel's red byte (-1 or 0); `swap` reverses its bytes; `mask`
-    clears the byte that belongs to the neighbouring pixel.
-    """
+    """How to read a 32-bit pixel with 8 bits per channel as one word of packed RGB."""
 
     first: int
+    """Start of the word in bytes from the pixel's red byte: -1 or 0."""
     swap: bool
+    """Whether to reverse the word's bytes."""
     mask: int
+    """Clears the byte that belongs to the neighbouring pixel."""
 
 
-# By the places of red, green and blue among the four bytes on the wire.
+# By the positions of red, green and blue in the four bytes on the wire.
 _LAYOUTS = {
     (0, 1, 2): WordLayout(0, False, 0x00FFFFFF),
     (2, 1, 0): WordLayout(-1, True, 0x00FFFFFF),
@@ -46,7 +45,7 @@ _LAYOUTS = {
 
 @dataclass(frozen=True, slots=True)
 class PixelFormat:
-    """The PIXEL_FORMAT structure of RFC 6143 section 7.4."""
+    """The PIXEL_FORMAT structure (RFC 6143 section 7.4)."""
 
     bits_per_pixel: int
     depth: int
@@ -61,10 +60,10 @@ class PixelFormat:
 
     @classmethod
     def parse(cls, data: bytes) -> PixelFormat:
-        """Read the 16 bytes of a format we can serve.
+        """Decode the 16 bytes of a format that the server supports.
 
         Raises:
-            ProtocolError: the format is nonsense, or has a colour map of other than 8 bits per pixel.
+            ProtocolError: the format is invalid, or has a colour map and not 8 bits per pixel.
         """
         bits, depth, big_endian, true_colour, *channels = _WIRE.unpack(data)
         parsed = cls(bits, depth, bool(big_endian), bool(true_colour), *channels)
@@ -73,7 +72,7 @@ class PixelFormat:
         if parsed.true_colour:
             parsed._check_channels()
         elif bits != 8:
-            raise ProtocolError(f"colour maps are served at 8 bits per pixel, not {bits}")
+            raise ProtocolError(f"a colour map needs 8 bits per pixel, not {bits}")
         return parsed
 
     def _check_channels(self) -> None:
@@ -91,7 +90,7 @@ class PixelFormat:
 
     @property
     def channels(self) -> tuple[tuple[int, int], ...]:
-        """(maximum, shift) of red, green and blue."""
+        """The (maximum, shift) of red, green and blue."""
         return (
             (self.red_max, self.red_shift),
             (self.green_max, self.green_shift),
@@ -109,20 +108,20 @@ class PixelFormat:
         return self.bits_per_pixel == 32 and all(maximum == 255 for maximum, _ in self.channels)
 
     def effective(self) -> PixelFormat:
-        """The true-colour format pixels are sent in: for a colour map, the one whose colours we set."""
+        """Return the true-colour format that pixels are sent in; for a colour map that is `BGR233`."""
         return self if self.true_colour else BGR233
 
 
 RGBX = PixelFormat(32, 24, False, True, 255, 255, 255, 0, 8, 16)
-"""The server's own format: red first in memory, as observations are."""
+"""The server's own format, with red first in memory, as in observations."""
 
 BGR233 = PixelFormat(8, 8, False, True, 7, 7, 3, 0, 3, 6)
-"""What colour-map clients get; `colour_map` tells them its colours."""
+"""The format for clients with a colour map, which `colour_map` sets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """The bytes of a pixel an encoding sends: `size` of them from byte `first` of its code in `format`."""
+    """The bytes of a pixel that an encoding sends: `size` bytes from byte `first` of its code in `format`."""
 
     format: PixelFormat
     first: int
@@ -135,14 +134,14 @@ class Packing:
             return flat.tobytes()
         source = flat.view(np.uint8).reshape(flat.size, flat.itemsize)
         packed = np.empty((flat.size, self.size), np.uint8)
-        for byte in range(self.size):  # by column: numpy copies rows of three bytes four times slower
+        for byte in range(self.size):  # by column: numpy copies rows of three bytes four times more slowly
             packed[:, byte] = source[:, self.first + byte]
         return packed.tobytes()
 
 
 @lru_cache(maxsize=64)
 def cpixel(pixel_format: PixelFormat) -> Packing:
-    """The CPIXEL of RFC 6143 section 7.7.5: three bytes where all colour bits fit into three."""
+    """Return the CPIXEL (RFC 6143 section 7.7.5): three bytes if all colour bits fit into three."""
     size = pixel_format.bits_per_pixel // 8
     if size == 4 and pixel_format.depth <= 24:
         low = all(maximum << shift < 1 << 24 for maximum, shift in pixel_format.channels)
@@ -154,7 +153,7 @@ def cpixel(pixel_format: PixelFormat) -> Packing:
 
 @lru_cache(maxsize=64)
 def tpixel(pixel_format: PixelFormat) -> Packing:
-    """The TPIXEL of Tight: red, green and blue bytes where depth is 24 and each has 8 bits."""
+    """Return the TPIXEL of Tight (rfbproto): three bytes if the depth is 24 and each channel has 8 bits."""
     if pixel_format.whole_bytes and pixel_format.depth == 24:
         return Packing(RGBX, 0, 3)
     return Packing(pixel_format, 0, pixel_format.bits_per_pixel // 8)
@@ -162,7 +161,7 @@ def tpixel(pixel_format: PixelFormat) -> Packing:
 
 @lru_cache(maxsize=64)
 def word_layout(pixel_format: PixelFormat) -> WordLayout | None:
-    """How to read such pixels as words out of packed RGB; None where their bytes are not in a row."""
+    """Return how to read pixels as words of packed RGB; None if their bytes are not consecutive."""
     if not pixel_format.whole_bytes or any(shift % 8 for _, shift in pixel_format.channels):
         return None
     places = [shift // 8 for _, shift in pixel_format.channels]
@@ -173,7 +172,7 @@ def word_layout(pixel_format: PixelFormat) -> WordLayout | None:
 
 @lru_cache(maxsize=64)
 def _tables(pixel_format: PixelFormat) -> tuple[Codes, ...]:
-    """Per channel, the contribution of each of its 256 levels to a pixel, in native byte order."""
+    """Return, per channel, what each of its 256 levels adds to a pixel, in native byte order."""
     levels = np.arange(256, dtype=np.uint64)
     dtype = _DTYPES[pixel_format.bits_per_pixel]
     return tuple(
@@ -182,7 +181,7 @@ def _tables(pixel_format: PixelFormat) -> tuple[Codes, ...]:
 
 
 def convert(rgb: Frame, pixel_format: PixelFormat) -> Codes:
-    """Return the (height, width) pixels of `rgb` in a true-colour format, rounding to nearest levels."""
+    """Return the pixels of `rgb` in a true-colour format, shape (height, width), rounded to the nearest levels."""
     red, green, blue = _tables(pixel_format)
     codes = red[rgb[..., 0]]
     codes |= green[rgb[..., 1]]
@@ -193,7 +192,7 @@ def convert(rgb: Frame, pixel_format: PixelFormat) -> Codes:
 
 
 def colour_map() -> bytes:
-    """The SetColourMapEntries message (RFC 6143 section 7.6.2) that makes a colour map mean BGR233."""
+    """Return the SetColourMapEntries message (RFC 6143 section 7.6.2) that sets the colours of `BGR233`."""
     # 1 message-type + 1 padding + 2 first-colour + 2 number-of-colours
     header = struct.pack(">BxHH", 1, 0, 256)
     codes = np.arange(256)

@@ -1,4 +1,4 @@
-"""What a VNC session is to the rest of the house, whichever driver runs it."""
+"""The interface of a VNC session, its address, limits and deadlines; every driver implements it."""
 
 from __future__ import annotations
 
@@ -14,60 +14,75 @@ from vnc.events import Event
 from vnc.tls import TLS
 
 Frame = NDArray[np.uint8]
+"""Pixels of a screen: shape (height, width, 3), dtype uint8, channels red, green, blue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most a server may make us hold. Nothing is allocated before its check."""
+    """Bounds on the memory that a server can make a client allocate; each is checked before the allocation.
+
+    A server that exceeds a bound ends the session with `LimitExceeded`, except as stated below.
+    """
 
     framebuffer_width: int = 4096
+    """Pixels (ServerInit, RFC 6143 section 7.3.2, and the DesktopSize pseudo-encodings)."""
     framebuffer_height: int = 4096
+    """Pixels."""
     text: int = 64 * 1024
-    """Bytes of a desktop name or of a failure reason."""
+    """Bytes of a desktop name (section 7.3.2) or of a failure reason (section 7.1.3)."""
     cut_text: int = 256 * 1024
-    """Bytes of clipboard text. No text is kept; one that is longer is counted, and the session goes on."""
+    """Bytes of clipboard text (section 7.6.4). The client discards all text; longer ones only count in
+    `SessionStats.long_cut_texts`."""
     outgoing: int = 256 * 1024
-    """Bytes waiting for a peer that does not read; beyond it the peer counts as lost."""
+    """Bytes waiting for a server that does not read; with more the session ends with `PeerLost`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Deadlines in seconds on the monotonic clock; each bounds the whole stage, not one read."""
+    """Deadlines in seconds on the monotonic clock. Each bounds a whole stage, not one read."""
 
     connect: float = 10.0
+    """Name resolution and the TCP connection to any address of the host."""
     handshake: float = 15.0
+    """The handshake of RFC 6143 sections 7.1 to 7.3, authentication and TLS included."""
     update: float = 30.0
     """One message of the server, from its first byte to its last."""
     probe_interval: float = 5.0
-    """After this much silence the server is asked for one pixel."""
+    """Silence after which the client requests one pixel, to find out whether the server still answers."""
     probe_deadline: float = 10.0
-    """... and must answer within this."""
+    """Time in which the server must answer that request; otherwise the session ends with `PeerLost`."""
     close: float = 5.0
+    """Closing the connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class VNCAddress:
-    """Where a VNC server listens, the secret it wants, and how it shows who it is.
+    """The TCP address of a VNC server, the credentials for it, and which TLS certificates of it to trust.
 
     Raises:
-        ValueError: a user name without TLS.
+        ValueError: `username` is set and `tls` is not.
     """
 
     host: str
+    """Host name, or IPv4 or IPv6 address."""
     port: int = 5900
+    """TCP port."""
     password: str | None = field(default=None, repr=False)
+    """Password for VNC Authentication (RFC 6143 section 7.2.2), which uses its first 8 bytes, or for `username`.
+
+    A server that then requires no password is refused."""
     username: str | None = None
-    """With one, the login is VeNCrypt's Plain, for which TLS has to be on."""
+    """User name for VeNCrypt's Plain sub-types (rfbproto), which need TLS."""
     tls: TLS | None = None
-    """With it, a server that does not offer TLS is refused."""
+    """TLS by VeNCrypt; a server that does not offer it is refused. None is no TLS."""
 
     def __post_init__(self) -> None:
         if self.username is not None and self.tls is None:
-            raise ValueError("a user name goes over TLS only")
+            raise ValueError(f"user name {self.username!r} without tls: a user name is only sent over TLS")
 
     @property
     def anonymous(self) -> bool:
-        """Whether nobody logs in."""
+        """Whether there is neither a user name nor a password."""
         return self.username is None and self.password is None
 
     def __str__(self) -> str:
@@ -77,60 +92,62 @@ class VNCAddress:
 
 @dataclass(slots=True)
 class SessionStats:
-    """Totals since the session was opened. Read them, subtract, never write."""
+    """Totals since the session was opened. To measure an interval, subtract two of them."""
 
     updates: int = 0
     """FramebufferUpdate messages that carried pixels."""
     rectangles: int = 0
+    """Rectangles in these updates."""
     pixels: int = 0
+    """Pixels in these rectangles."""
     bytes: int = 0
-    """Encoded rect payload, 12 header bytes a rect included."""
+    """Bytes of these rectangles as encoded, with their headers of 12 bytes."""
     long_cut_texts: int = 0
     """Clipboard texts longer than `Limits.cut_text`."""
 
 
 class Session(Protocol):
-    """One established VNC connection: the newest frame out, input events in.
+    """One established VNC connection: it receives frames and sends input events.
 
-    Everything but `close` may be called from any thread and never waits for the network. In a process that was forked
-    from the one that opened it, `take`, `refresh` and `send` raise a RuntimeError, and `close` has no effect.
+    All methods but `close` may be called from any thread and never wait for the network. In a process that was forked
+    from the one that opened the session, `take`, `refresh` and `send` raise a RuntimeError, and `close` has no effect.
     """
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(height, width, 3) of the framebuffer now."""
+        """Shape of the current frame: (height, width, 3)."""
         ...
 
     @property
     def name(self) -> str:
-        """The desktop name the server gave, with control characters replaced."""
+        """The desktop name (RFC 6143 section 7.3.2), with control characters replaced."""
         ...
 
     @property
     def frames(self) -> int:
-        """How many whole frames there have been: finished updates that carried pixels.
+        """The number of complete frames so far: finished updates (RFC 6143 section 7.6.1) that carried pixels.
 
-        After the screen has got another size, `frames` and `shape` stay as they are until every pixel of the new one
-        has come.
+        When the server resizes the screen, `frames` and `shape` keep their values until every pixel of the new screen
+        has arrived.
         """
         ...
 
     @property
     def frame_time(self) -> float:
-        """`time.monotonic()` when the newest frame was finished; 0.0 before the first."""
+        """The `time.monotonic()` at which the newest frame was complete, in seconds; 0.0 before the first frame."""
         ...
 
     @property
     def generation(self) -> int:
-        """The newest `refresh` whose pixels are all in the frame that `frames` counts; 0 before any.
+        """The newest `refresh` that is complete; 0 before the first.
 
-        Whoever sees it sees that `frames`, or a later one.
+        A thread that reads `generation` and then `frames` gets the frame that contains the refresh, or a later one.
         """
         ...
 
     @property
     def error(self) -> VNCError | None:
-        """Why the session is over; None while it lives."""
+        """The error that ended the session; None while it is open."""
         ...
 
     @property
@@ -139,35 +156,46 @@ class Session(Protocol):
         ...
 
     def refresh(self) -> int:
-        """Ask for the whole screen; return the generation that will hold it.
+        """Request the whole screen (a non-incremental FramebufferUpdateRequest, RFC 6143 section 7.5.3).
 
-        Once `generation` has reached the returned number, every pixel in the framebuffer was drawn by the
-        server after this call. Updates that were under way when it was made do not count.
+        Returns:
+            A number. When `generation` reaches it, the server has drawn every pixel of the frame after this call;
+            updates that the server had begun before the call do not count.
         """
         ...
 
     def take(self, out: Frame) -> int:
-        """Copy the newest frame into `out` (shape `shape`, uint8, RGB); return its `frames` number.
+        """Copy the newest frame into an array.
 
-        A frame is whole: no part of an update that is under way is ever in it. Give the same array each time: a driver
-        may copy only what changed since the last take into it.
+        The frame never contains a part of an unfinished update. Pass the same array each time: a driver may copy only
+        the pixels that changed since the last `take` into it.
+
+        Args:
+            out: the array, of shape `shape` and dtype uint8; its channels become red, green and blue.
+
+        Returns:
+            The number of the frame, as `frames` counts them.
 
         Raises:
-            ValueError: `out` has not the framebuffer's shape (the screen was resized).
+            ValueError: `out` does not have the shape of the screen, which the server may have resized.
         """
         ...
 
     def send(self, events: Sequence[Event]) -> None:
-        """Put `events` on the wire, in order and in one write. On a session that is over: no effect."""
+        """Send input events to the server, in order and in one write; no effect when the session has ended.
+
+        Args:
+            events: `KeyEvent`s and `PointerEvent`s.
+        """
         ...
 
     async def close(self) -> None:
-        """Close the connection, within `Timeouts.close`; idempotent."""
+        """Close the connection within `Timeouts.close`; idempotent."""
         ...
 
 
 class Connect(Protocol):
-    """How a driver opens a session."""
+    """The function with which a driver opens sessions."""
 
     async def __call__(
         self,
@@ -178,18 +206,24 @@ class Connect(Protocol):
         timeouts: Timeouts = ...,
         encodings: Sequence[int] | None = None,
     ) -> Session:
-        """Connect, authenticate and start reading.
+        """Connect, authenticate and start reading (RFC 6143 sections 7.1 to 7.3).
 
         Args:
-            address: the server and its password. With a password, a server that asks for none is refused.
-            on_change: called on the event loop's thread when there is a frame to take (a driver need not say so again
-                before somebody takes it), when a refresh is complete, and when the session is over.
-            limits: bounds on what the server may send.
+            address: the server and the credentials for it.
+            on_change: function without arguments, called on the event loop's thread when a new frame can be taken,
+                when a refresh is complete, and when the session has ended. A driver may omit the calls for further
+                frames until one is taken.
+            limits: bounds on the memory that the server can make the client allocate.
             timeouts: deadlines of connection, handshake, liveness and close.
-            encodings: the numbers to ask for, best first (`vnc.encodings.preference`); a driver leaves out what it
-                does not decode. None is what "auto" prefers.
+            encodings: the encoding numbers to request, best first, as from `vnc.encodings.preference`. A driver omits
+                those that it does not decode. None requests the ones of "auto".
+
+        Returns:
+            The session, which has finished its handshake; its first frame may still be on its way.
 
         Raises:
-            ConnectError, AuthError, ProtocolError: see `vnc.errors`.
+            ConnectError: no connection, or no finished handshake, within the deadlines.
+            AuthError: the server refused the credentials, or offers less security than `address` requires.
+            ProtocolError: the server sent invalid data.
         """
         ...

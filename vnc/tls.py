@@ -1,4 +1,4 @@
-"""What shows over TLS that a server is the one that was meant: to those who ask, and of our own servers."""
+"""TLS settings: which certificates of a server a client trusts, and the certificate that a server presents."""
 
 from __future__ import annotations
 
@@ -10,48 +10,52 @@ from pathlib import Path
 
 _ANONYMOUS = "ADH:AECDH:!eNULL:@SECLEVEL=0"
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
-"""What OpenSSL, from version to version, calls an answer in the clear."""
+"""The reasons that OpenSSL gives, depending on its version, for an answer that is not TLS."""
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True, slots=True)
 class TLS:
-    """Encryption, by VeNCrypt; the server's certificate must be of a known authority and for its host, unless ...
+    """Encryption by TLS 1.2 or 1.3, and which server certificates the client trusts.
 
-    At most one of these is set.
+    By default an authority that the system trusts must have signed the certificate, for the host of the connection. At
+    most one of the fields changes this.
 
     Raises:
-        ValueError: more than one is, or the fingerprint has not 32 bytes.
+        ValueError: more than one field is set, or the fingerprint does not have 32 bytes.
     """
 
     ca_file: Path | None = None
-    """... these authorities (PEM) are trusted instead of the system's."""
+    """A PEM file with the certificate authorities to trust instead of the system's."""
     fingerprint: bytes | None = None
-    """... it must have this SHA-256 fingerprint, whoever signed it and for whichever host."""
+    """The SHA-256 fingerprint that the certificate must have; its signature and host are not checked."""
     insecure: bool = False
-    """... any will do, or none (VeNCrypt's TLS* sub-types): nobody can listen, but anybody can be the server."""
+    """Trust any certificate, or none (VeNCrypt's TLS* sub-types). This prevents eavesdropping, but any server on the
+    path can impersonate the right one."""
 
     def __post_init__(self) -> None:
         if (self.ca_file is not None) + (self.fingerprint is not None) + self.insecure > 1:
-            raise ValueError("of ca_file, fingerprint and insecure only one makes sense")
+            raise ValueError("ca_file, fingerprint and insecure exclude each other: set one of them")
         if self.fingerprint is not None and len(self.fingerprint) != _DIGEST_BYTES:
-            raise ValueError(f"a fingerprint of {len(self.fingerprint)} bytes; SHA-256 has {_DIGEST_BYTES}")
+            raise ValueError(
+                f"the fingerprint has {len(self.fingerprint)} bytes; SHA-256 has {_DIGEST_BYTES}"
+            )
 
     def context(self, *, certificate: bool = True) -> ssl.SSLContext:
-        """Return what Python's ssl needs to know.
+        """Return the SSL context of a client.
 
         Args:
-            certificate: whether the server shows one; TLS 1.3 has no sessions without.
+            certificate: whether the server presents one; without, TLS 1.2 is used, because TLS 1.3 requires one.
 
         Raises:
-            ValueError: the authorities cannot be read, or this Python's ssl does nothing without a certificate.
+            ValueError: `ca_file` cannot be read, or this OpenSSL does not support TLS without a certificate.
         """
         if not certificate:
             return _anonymous()
         try:
             context = ssl.create_default_context(cafile=self.ca_file)
         except OSError as error:  # ssl.SSLError is one
-            raise ValueError(f"no certificates of authorities in {self.ca_file}: {error}") from error
+            raise ValueError(f"cannot read certificate authorities from {self.ca_file}: {error}") from error
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         if self.fingerprint is not None or self.insecure:
             context.check_hostname = False
@@ -59,10 +63,10 @@ class TLS:
         return context
 
     def check(self, certificate: bytes | None) -> None:
-        """Hold the certificate (DER) of a finished TLS handshake against the fingerprint.
+        """Compare the certificate (DER) of a finished TLS handshake with the fingerprint.
 
         Raises:
-            ValueError: it has another.
+            ValueError: the certificate has another fingerprint.
         """
         if self.fingerprint is None:
             return
@@ -74,19 +78,19 @@ class TLS:
 
     @staticmethod
     def is_cut_off(error: OSError | ValueError) -> bool:
-        """Whether a TLS handshake came to nothing because the connection ended: the server may be the right one."""
+        """Whether a TLS handshake failed because the connection ended, which says nothing about the certificate."""
         return isinstance(error, ssl.SSLEOFError) or not isinstance(error, ssl.SSLError | ValueError)
 
     @staticmethod
     def refusal(error: OSError | ValueError) -> str:
-        """Say why a TLS handshake came to nothing: a failure of it, of `context` or of `check`."""
+        """Return the text for a failed TLS handshake, from an error of the handshake, `context` or `check`."""
         match error:
             case ssl.SSLCertVerificationError():
                 return f"the server's certificate is refused: {error.verify_message}"
             case ssl.SSLEOFError():
                 return "TLS failed: the server closed the connection"
             case ssl.SSLError() if error.reason in _NOT_TLS:
-                return f"TLS failed: what the server said is not TLS ({error.reason})"
+                return f"TLS failed: the server's answer is not TLS ({error.reason})"
             case ssl.SSLError():
                 return f"TLS failed: {error.reason or error}"
             case OSError():
@@ -96,19 +100,22 @@ class TLS:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a server of ours shows over TLS: a certificate, followed by those that it depends on, and its key (PEM)."""
+    """The certificate that a server presents in TLS, and its private key, both in PEM files."""
 
     certificate: Path
+    """The certificate, followed by the intermediate certificates of its chain."""
     key: Path
+    """Its private key, not encrypted and readable by its owner only."""
 
     def context(self) -> ssl.SSLContext:
-        """Return what Python's ssl needs to know.
+        """Return the SSL context of a server.
 
         Raises:
-            ValueError: the files cannot be read, the key is open to others or encrypted, or is another certificate's.
+            ValueError: the files cannot be read, or the key is readable by others, encrypted, or of another
+                certificate.
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        # TigerVNC's viewer takes a session ticket for an empty read, and overlooks the pixels that came with it.
+        # TigerVNC's viewer treats a session ticket as an empty read and ignores the pixels that arrived with it.
         context.num_tickets = 0
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
@@ -122,10 +129,10 @@ class Identity:
 
     @property
     def fingerprint(self) -> bytes:
-        """SHA-256 of the certificate.
+        """The SHA-256 fingerprint of the certificate, 32 bytes.
 
         Raises:
-            OSError, ValueError: there is none in its file.
+            OSError, ValueError: the file cannot be read, or contains no certificate.
         """
         _, begin, rest = self.certificate.read_text("ascii", "replace").partition(ssl.PEM_HEADER)
         first, end, _ = rest.partition(ssl.PEM_FOOTER)
@@ -133,7 +140,7 @@ class Identity:
 
 
 def _no_passphrase() -> str:
-    raise ValueError("the key is encrypted, nobody is asked for its passphrase")
+    raise ValueError("the key is encrypted; use a key without a passphrase")
 
 
 def _anonymous() -> ssl.SSLContext:
@@ -144,5 +151,5 @@ def _anonymous() -> ssl.SSLContext:
     try:
         context.set_ciphers(_ANONYMOUS)
     except ssl.SSLError as error:
-        raise ValueError(f"{ssl.OPENSSL_VERSION} has no TLS without a certificate") from error
+        raise ValueError(f"{ssl.OPENSSL_VERSION} does not support TLS without a certificate") from error
     return context

@@ -1,4 +1,4 @@
-"""VNC Authentication (RFC 6143 section 7.2.2): the challenge, its response, and who gave it."""
+"""VNC Authentication (RFC 6143 section 7.2.2): the response to a challenge, and its check by a server."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from cryptography.hazmat.primitives.ciphers import Cipher, modes
 
 CHALLENGE_BYTES = 16
 PASSWORD_BYTES = 8
-"""DES keys have no room for more; the protocol ignores the rest of a longer password."""
+"""The length of a DES key; the protocol ignores the bytes of a password after it."""
 
 _FILE_KEY = bytes.fromhex("17526b06234e5807")
 _REVERSED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 class Access(enum.Enum):
-    """What a client may do."""
+    """The rights of a client: input and pixels, or pixels only."""
 
     FULL = "full"
     VIEW_ONLY = "view-only"
 
 
 def challenge_response(challenge: bytes, password: str) -> bytes:
-    """Encrypt a 16-byte challenge with the password, as VNC does: DES, each key byte's bits reversed."""
+    """Encrypt a challenge of 16 bytes with DES; the key is the password, with the bits of each byte reversed."""
     key = password.encode()[:PASSWORD_BYTES].ljust(PASSWORD_BYTES, b"\0").translate(_REVERSED)
-    # Three times the same key: TripleDES is DES, and no library offers plain DES any more.
+    # TripleDES with three equal keys is DES, which libraries no longer offer on its own.
     encryptor = Cipher(TripleDES(key * 3), modes.ECB()).encryptor()
     return encryptor.update(challenge) + encryptor.finalize()
 
@@ -36,7 +36,7 @@ def challenge_response(challenge: bytes, password: str) -> bytes:
 def vnc_password(password: str | None) -> str | None:
     """Return the part of a password that VNC Authentication uses: whole characters of the first 8 bytes of UTF-8.
 
-    Our remotes have one password for both ports; passing VNC only this part avoids a warning.
+    A remote has one password for its two ports. Passing only this part of it to VNC avoids a warning.
     """
     return None if password is None else password.encode()[:PASSWORD_BYTES].decode("utf-8", "ignore")
 
@@ -52,10 +52,10 @@ def obfuscated(password: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Passwords:
-    """The secrets a server accepts; without any it asks for none.
+    """The passwords that a server accepts. Without any, it requires no authentication.
 
     Raises:
-        ValueError: a password is empty, or there is only one for watching.
+        ValueError: a password is empty, or `view_only` is set and `full` is not.
     """
 
     full: str | None = field(default=None, repr=False)
@@ -69,7 +69,8 @@ class Passwords:
                 raise ValueError("a vnc password must not be empty")
             if password is not None and len(password.encode()) > PASSWORD_BYTES:
                 warnings.warn(
-                    f"vnc passwords count to {PASSWORD_BYTES} bytes only, the rest is ignored", stacklevel=4
+                    f"VNC uses only the first {PASSWORD_BYTES} bytes of a password and ignores the remaining ones",
+                    stacklevel=4,
                 )
 
     @property
@@ -78,7 +79,7 @@ class Passwords:
         return self.full is not None
 
     def check(self, challenge: bytes, response: bytes) -> Access | None:
-        """What this response to `challenge` gives access to; takes the same time whatever it is."""
+        """Return the access that a response grants, None if it is wrong; the time does not depend on the response."""
         granted = None
         for password, access in ((self.view_only, Access.VIEW_ONLY), (self.full, Access.FULL)):
             if password is None:

@@ -34,7 +34,7 @@ def test_passwords_that_cannot_work_are_refused() -> None:
         Passwords(None, "watch")
     with pytest.raises(ValueError, match="empty"):
         Passwords("")
-    with pytest.warns(UserWarning, match="8 bytes only"):
+    with pytest.warns(UserWarning, match="first 8 bytes"):
         Passwords("ninebytes")
 
 

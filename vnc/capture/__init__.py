@@ -1,1 +1,1 @@
-"""The wire of a VNC session: recorded to a file, scanned, and replayed from it."""
+"""Captures of VNC sessions: recording to a file, parsing, and replay."""

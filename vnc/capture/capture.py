@@ -1,16 +1,16 @@
-"""Captures: what a VNC server sent, and when, in a file that holds no secret of its session.
+"""Capture files: the messages that a VNC server sent, with their times.
 
-A capture is one line of JSON (`CaptureHeader`), then records: 1 kind, 8 microseconds since the capture began,
-4 length, and so many bytes. A file cut short at any byte is read up to its last whole record.
+A capture is one line of JSON (`CaptureHeader`), followed by records: 1 kind + 8 microseconds since the start of the
+capture + 4 length + the data. A truncated file is read up to its last complete record.
 
-    kind 1  one whole server message, from its type byte on; times are those of its last byte
-    kind 2  PIXEL_FORMAT (16 bytes) the client set; before any it is `RGBX`
-    kind 3  the encodings the client asked for, 4 bytes each
+    kind 1  one server message, with its type byte; its time is that of its last byte
+    kind 2  the PIXEL_FORMAT (16 bytes) that the client set; before the first it is `RGBX`
+    kind 3  the encodings that the client requested, 4 bytes each
     kind 4  a FramebufferUpdateRequest: 1 incremental + 2 x + 2 y + 2 width + 2 height
-    kind 5  rect encodings that the next update uses for the first time, 4 bytes each
+    kind 5  encodings that the next update uses for the first time, 4 bytes each
 
-The handshake, input events and clipboards of either side are not stored; nor are fences, which mean nothing later.
-What the screen showed is: a password that was typed in plain sight can be seen in the replay.
+A capture contains neither the handshake, nor input events, nor clipboard text, nor fences. It contains the pixels: a
+password that was visible on the screen is visible in the replay.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from vnc.private_file import create_private
 from vnc.server.damage import Rect
 
 MAX_BYTES = 1 << 30
-"""Of one capture: five seconds of full-screen noise in Raw at 1024x768."""
+"""The default bound of a file: five seconds of full-screen noise in Raw at 1024x768."""
 
 MESSAGE, FORMAT, ENCODINGS, REQUEST, USES = 1, 2, 3, 4, 5
 
@@ -49,24 +49,26 @@ _STORED = (FRAMEBUFFER_UPDATE, COLOUR_MAP, BELL)
 
 
 class CaptureError(ValueError):
-    """The file is not a capture, or one that this version cannot read."""
+    """The file is not a capture, or this version cannot read it."""
 
 
 class CaptureHeader(msgspec.Struct, frozen=True):
     """The first line of a capture."""
 
     width: int
+    """Initial width of the screen in pixels."""
     height: int
+    """Initial height of the screen in pixels."""
     name: str
-    """Of the desktop."""
+    """Desktop name."""
     created: float = 0.0
-    """Seconds since 1970."""
+    """Time of the recording, in seconds since 1970."""
     format: str = _MAGIC
     version: int = _VERSION
 
 
 class CaptureWriter:
-    """Writes a new capture, each record at once, so that a crash costs the last one at most."""
+    """The writer of a new capture. It writes each record at once, so that a crash loses at most the last one."""
 
     def __init__(
         self,
@@ -76,16 +78,22 @@ class CaptureWriter:
         max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the file; only its owner can read it.
+        """Create the file, which only its owner can read.
+
+        Args:
+            path: path of the new file.
+            header: the first line.
+            max_bytes: size after which nothing more is written.
+            clock: monotonic clock in seconds.
 
         Raises:
-            FileExistsError: there is such a file already.
+            FileExistsError: the file exists.
         """
         self.path = path
         self.bytes = 0
         self.updates = 0
         self.full = False
-        """Whether a record found no room; nothing is written from then on."""
+        """Whether a record did not fit; nothing is written after that."""
         self._max_bytes, self._clock = max_bytes, clock
         self._began = clock()
         self._uses: set[int] = set()
@@ -93,7 +101,7 @@ class CaptureWriter:
         self._put(msgspec.json.encode(header) + b"\n")
 
     def message(self, message: ServerMessage) -> None:
-        """Store what the server sent, unless it belongs to the session only."""
+        """Store a server message; messages without meaning in a replay are dropped."""
         if message.kind not in _STORED:
             return
         new = message.encodings - self._uses
@@ -104,15 +112,15 @@ class CaptureWriter:
         self.updates += message.kind == FRAMEBUFFER_UPDATE and not self.full
 
     def pixel_format(self, pixel_format: PixelFormat) -> None:
-        """Store that the client set its pixel format."""
+        """Store the pixel format that the client set."""
         self._record(FORMAT, pixel_format.encode())
 
     def encodings(self, encodings: Sequence[int]) -> None:
-        """Store that the client named its encodings."""
+        """Store the encodings that the client requested."""
         self._record(ENCODINGS, struct.pack(f">{len(encodings)}i", *encodings))
 
     def request(self, incremental: bool, region: Rect) -> None:
-        """Store that the client asked for an update."""
+        """Store a FramebufferUpdateRequest of the client."""
         self._record(REQUEST, struct.pack(">BHHHH", incremental, *region))
 
     def _record(self, kind: int, data: bytes) -> None:
@@ -127,7 +135,9 @@ class CaptureWriter:
                 raise
             self.full = True
             self._file.truncate(self.bytes)  # to the end of the last whole record
-            log.warning("! %s: %s; it has %d updates", self.path, error.strerror, self.updates)
+            log.warning(
+                "! %s: %s; the capture ends after %d updates", self.path, error.strerror, self.updates
+            )
 
     def _put(self, data: bytes) -> None:
         view = memoryview(data)
@@ -150,47 +160,49 @@ class CaptureWriter:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One server message of a capture."""
+    """A server message of a capture."""
 
     time: float
-    """Seconds since the capture began."""
+    """Seconds since the start of the capture."""
     kind: int
+    """Message type (RFC 6143 section 7.6)."""
     data: memoryview
+    """The message, with its type byte."""
 
 
 @dataclass(slots=True)
 class Capture:
-    """A capture that was read; its messages stay in the file, mapped into memory."""
+    """A capture from a file. Its messages are mapped into memory, not read."""
 
     header: CaptureHeader
     pixel_format: PixelFormat = RGBX
     encodings: tuple[int, ...] = ()
-    """The last that the client asked for."""
+    """The encodings that the client requested last."""
     uses: frozenset[int] = frozenset()
-    """The encodings of its rects, pseudo-encodings included."""
+    """The encodings of all rectangles, pseudo-encodings included."""
     messages: list[Recorded] = field(default_factory=list)
     requests: list[float] = field(default_factory=list)
-    """When updates were asked for."""
+    """The times of update requests, in seconds since the start of the capture."""
     truncated: bool = False
-    """Whether the file ends within a record, which is ignored."""
+    """Whether the file ends with an incomplete record, which is ignored."""
 
     @property
     def updates(self) -> list[Recorded]:
-        """The messages that are FramebufferUpdates."""
+        """The FramebufferUpdate messages."""
         return [message for message in self.messages if message.kind == FRAMEBUFFER_UPDATE]
 
     @property
     def seconds(self) -> float:
-        """From its beginning to its last message."""
+        """Seconds from the start of the capture to its last message."""
         return self.messages[-1].time if self.messages else 0.0
 
 
 def read_capture(path: Path) -> Capture:
-    """Read a capture, as far as it is whole.
+    """Read a capture up to its last complete record.
 
     Raises:
         OSError: the file cannot be read.
-        CaptureError: it is not a capture, or a record in it is impossible.
+        CaptureError: the file is not a capture, or contains an invalid record.
     """
     with open(path, "rb") as file:
         line = file.readline(_MAX_HEADER)
@@ -221,7 +233,9 @@ def _header(line: bytes, path: Path) -> CaptureHeader:
     if header.format != _MAGIC or not line.endswith(b"\n"):
         raise CaptureError(f"{path} is not a capture")
     if header.version != _VERSION:
-        raise CaptureError(f"{path} is a capture of version {header.version}, known is {_VERSION}")
+        raise CaptureError(
+            f"{path} is a capture of version {header.version}; this release reads version {_VERSION}"
+        )
     if not (0 < header.width < 65536 and 0 < header.height < 65536):
         raise CaptureError(f"{path} has a screen of {header.width}x{header.height}")
     return header
@@ -231,7 +245,7 @@ def _add(capture: Capture, kind: int, seconds: float, data: memoryview) -> None:
     match kind:
         case 1:
             if not data:
-                raise ValueError("a message has a type at least")
+                raise ValueError("the message is empty")
             capture.messages.append(Recorded(seconds, data[0], data))
         case 2:
             capture.pixel_format = PixelFormat.parse(bytes(data))
@@ -242,7 +256,7 @@ def _add(capture: Capture, kind: int, seconds: float, data: memoryview) -> None:
         case 5:
             capture.uses |= set(_integers(data))
         case _:
-            raise ValueError("there is no such kind")
+            raise ValueError("unknown kind")
 
 
 def _integers(data: memoryview) -> tuple[int, ...]:

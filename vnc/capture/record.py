@@ -1,4 +1,4 @@
-"""Record a live VNC session: by asking for updates ourselves, or in the middle between a client and its server."""
+"""Recording of VNC sessions, as a client of the server or as a proxy between a client and the server."""
 
 from __future__ import annotations
 
@@ -43,15 +43,18 @@ _PIECE = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
-    """How a recording is bounded."""
+    """Bounds of a recording."""
 
     max_bytes: int = MAX_BYTES
+    """Size of the file in bytes."""
     limits: Limits = field(default_factory=Limits)
+    """Bounds on the memory that the server can make the recorder allocate."""
     timeouts: Timeouts = field(default_factory=Timeouts)
+    """Deadlines of connection and handshake."""
 
 
 class _Tap:
-    """The joined server, and the file that its messages go to."""
+    """The connection to the server, and the file for its messages."""
 
     def __init__(
         self,
@@ -80,7 +83,7 @@ class _Tap:
         self.writer.write(_set_pixel_format(pixel_format))
 
     def set_encodings(self, encodings: Sequence[int]) -> None:
-        """Ask for those of `encodings` whose lengths the scanner knows and which need no answers."""
+        """Request those of `encodings` whose lengths the scanner knows and that need no answers."""
         known = [encoding for encoding in encodings if encoding in _PASSED_ON]
         self.file.encodings(known)
         self.writer.write(struct.pack(f">BxH{len(known)}i", 2, len(known), *known))
@@ -91,7 +94,7 @@ class _Tap:
         self.writer.write(struct.pack(">BBHHHH", 3, incremental, *region))
 
     def received(self, data: bytes) -> int:
-        """Store what the server sent; return how many updates ended in it."""
+        """Store data of the server; return the number of updates that it completes."""
         messages = self.scanner.receive(data)
         for message in messages:
             self.file.message(message)
@@ -137,20 +140,23 @@ async def record(
     options: RecordOptions = RecordOptions(),
     on_progress: Callable[[CaptureWriter], object] = lambda capture: None,
 ) -> CaptureWriter:
-    """Record what the screen shows for some seconds, asking for each update as soon as the last has come.
+    """Record the screen for some seconds, and request each update when the previous one has arrived.
 
     Args:
-        address: the server and its password.
-        path: of the new file.
-        seconds: after which the recording ends, if it is not full before.
-        encodings: asked for, in order of preference; those a capture cannot hold are left out.
-        max_updates: after which it ends too.
+        address: the server and the credentials for it.
+        path: path of the new file.
+        seconds: duration of the recording in seconds; it ends earlier if the file is full.
+        encodings: encoding numbers to request, best first; those that a capture cannot contain are omitted.
+        max_updates: number of updates after which the recording ends; None for no bound.
         options: further bounds.
-        on_progress: called with the file after whatever came.
+        on_progress: function that is called with the writer after each received piece of data.
+
+    Returns:
+        The closed writer, with the number of updates and bytes.
 
     Raises:
-        VNCError: the server cannot be joined, or broke RFB.
-        FileExistsError: there is such a file already.
+        VNCError: the connection failed, or the server sent invalid data.
+        FileExistsError: the file exists.
     """
     tap = await _join(address, path, options)
     try:
@@ -189,10 +195,10 @@ def _whole(tap: _Tap) -> Rect:
 
 
 class Recorder:
-    """Stands between one client and its server, and records what passes.
+    """A proxy between one client and a server, which records the server's messages.
 
-    It authenticates to the server itself; the one client, from this machine, needs no password. Of the client's
-    encodings only those pass that a capture can hold; its clipboard does not pass.
+    It authenticates to the server. Its one client connects from this machine, without a password. Of the client's
+    encodings it forwards those that a capture can contain; it does not forward the clipboard.
     """
 
     def __init__(self, tap: _Tap) -> None:
@@ -213,11 +219,17 @@ class Recorder:
         port: int = 0,
         options: RecordOptions = RecordOptions(),
     ) -> Recorder:
-        """Join the server, create the file, and listen on 127.0.0.1; port 0 takes a free one.
+        """Connect to the server, create the file, and listen on 127.0.0.1.
+
+        Args:
+            address: the server and the credentials for it.
+            path: path of the new file.
+            port: TCP port to listen on; 0 chooses a free one.
+            options: bounds of the recording.
 
         Raises:
-            VNCError: the server cannot be joined.
-            OSError: the file exists already, or the port is taken.
+            VNCError: the connection to the server failed.
+            OSError: the file exists, or the port is in use.
         """
         recorder = cls(await _join(address, path, options))
         try:
@@ -230,7 +242,7 @@ class Recorder:
 
     @property
     def file(self) -> CaptureWriter:
-        """What has been written so far."""
+        """The writer of the capture."""
         return self._tap.file
 
     async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -240,10 +252,11 @@ class Recorder:
             self._client.set_result((reader, writer))
 
     async def run(self) -> None:
-        """Wait for the client and record its session, until it leaves or the file is full.
+        """Wait for the client and record its session until it disconnects or the file is full.
 
         Raises:
-            ProtocolError: a side broke RFB, or the client changed its pixel format in the middle.
+            ProtocolError: client or server sent invalid data, or the client changed its pixel format after its first
+                update request.
             PeerLost: the server closed the connection.
         """
         reader, writer = await self._client
@@ -265,7 +278,7 @@ class Recorder:
             try:
                 messages = protocol.receive(data)
             except AuthError as error:
-                raise ProtocolError(f"the client did not come in: {error}") from error
+                raise ProtocolError(f"the client was refused: {error}") from error
             writer.write(protocol.data_to_send())
             for message in messages:
                 self._pass_on(message)
@@ -282,7 +295,7 @@ class Recorder:
                 self._tap.writer.write(encode([message]))
 
     async def _from_server(self, writer: StreamWriter) -> None:
-        """Pass on what the server sends; it sends nothing of weight before the client has asked."""
+        """Forward and record the server's data; it sends no updates before the client's first request."""
         while not self._tap.file.full:
             data = await _read(self._tap)
             writer.write(data)
@@ -290,7 +303,7 @@ class Recorder:
             await writer.drain()
 
     async def close(self) -> None:
-        """Hang up on both sides and close the file; idempotent."""
+        """Close both connections and the file; idempotent."""
         self._tap.close()
         if self._listener is not None:
             self._listener.close()
@@ -306,7 +319,7 @@ async def _read_or_end(reader: StreamReader) -> bytes:
 
 
 async def _first(*coroutines: Coroutine[None, None, None]) -> None:
-    """Run until the first has ended, with its result; cancel the other."""
+    """Run until the first coroutine ends, cancel the other, and return or raise as the first."""
     tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""A server that replays captures."""
+"""A VNC server that replays a capture."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from vnc.vncauth import Passwords
 
 log = logging.getLogger(__name__)
 
-_NO_RECTS = bytes(4)  # an update of none: it says no more than that we live
+_NO_RECTS = bytes(4)  # an update without rectangles, as the answer to a probe
 _PIECE = 1 << 16
 _STREAMED = {ZLIB, TIGHT, ZRLE}
 
 
 class ReplayServer:
-    """Shows a capture, from its beginning, to every client that connects; it asks for no password.
+    """A server that plays a capture from its start to each client, without a password.
 
-    Each recorded update answers one FramebufferUpdateRequest, whatever region that asks for. After the last
-    the screen stands still. A client whose pixel format is not the recorded one, or that did not ask for the
-    encodings of the capture, is hung up on, and the log says why.
+    Each recorded update answers one FramebufferUpdateRequest, whatever its region. After the last update the screen
+    does not change. The server disconnects a client with another pixel format than the recorded one, or that does not
+    request the encodings of the capture, and logs the reason.
     """
 
     def __init__(self, capture: Capture, *, speed: float | None = 1.0, repeat: bool = False) -> None:
-        """Make a server that does not listen yet.
+        """Create a server that does not listen yet.
 
         Args:
-            capture: what to show.
-            speed: 1 for the recorded pace, 2 for twice as fast; None sends as fast as the client asks.
-            repeat: whether to start over after the last update.
+            capture: the capture to play.
+            speed: 1 for the recorded speed, 2 for twice the speed; None answers each request at once.
+            repeat: whether to start again after the last update.
 
         Raises:
-            ValueError: the speed is not positive, or a capture with zlib streams is to be repeated: those
-                go on from where they were.
+            ValueError: `speed` is not positive, or `repeat` is set for a capture with zlib streams, whose data
+                depends on all earlier data.
         """
         if speed is not None and speed <= 0:
-            raise ValueError(f"a speed of {speed:g}")
+            raise ValueError(f"speed {speed:g} is not positive")
         if repeat and capture.uses & _STREAMED:
             raise ValueError("a capture with zlib streams cannot be repeated")
         self.capture = capture
@@ -62,21 +62,25 @@ class ReplayServer:
         self._clients: dict[asyncio.Task[None], StreamWriter] = {}
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> None:
-        """Listen; port 0 takes a free one.
+        """Listen for clients.
+
+        Args:
+            host: host name or address of the interface to listen on.
+            port: TCP port; 0 chooses a free one.
 
         Raises:
-            OSError: the address cannot be had.
+            OSError: the address is in use or not available.
         """
         self._listener = await asyncio.start_server(self._serve, host, port)
 
     @property
     def port(self) -> int:
-        """The port it listens on; 0 before `start`."""
+        """The TCP port of the server; 0 before `start`."""
         return int(self._listener.sockets[0].getsockname()[1]) if self._listener else 0
 
     @property
     def clients(self) -> int:
-        """How many clients are connected."""
+        """The number of connected clients."""
         return len(self._clients)
 
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -89,13 +93,13 @@ class ReplayServer:
         except (ProtocolError, AuthError) as error:
             log.warning("%s ! %s", writer.get_extra_info("peername"), error)
         except ConnectionError:
-            pass  # it left
+            pass  # the client disconnected
         finally:
             del self._clients[task]
             writer.transport.abort()
 
     async def close(self) -> None:
-        """Stop listening and drop all clients; idempotent."""
+        """Stop listening and disconnect all clients; idempotent."""
         listener, self._listener = self._listener, None
         if listener is None:
             return
@@ -123,7 +127,7 @@ class _Viewer:
         self._player: asyncio.Task[None] | None = None
 
     async def serve(self, reader: StreamReader) -> None:
-        """Answer until the client leaves."""
+        """Answer the client until it disconnects."""
         self._writer.write(self._protocol.data_to_send())
         try:
             while data := await reader.read(_PIECE):
@@ -152,25 +156,25 @@ class _Viewer:
         self._check_form()
         if self._over:
             if not request.incremental and request.region[2:] == (1, 1):
-                self._writer.write(_NO_RECTS)  # a probe: is anybody there?
+                self._writer.write(_NO_RECTS)  # a probe of the client's liveness check
             return
         self._requests += 1
         self._requested.set()
 
     def _check_form(self) -> None:
-        """The recorded bytes mean what they meant only to a client that wants them in the same form.
+        """Check that the client can decode the recorded bytes.
 
         Raises:
-            ProtocolError: this one wants another.
+            ProtocolError: it uses another pixel format, or does not request an encoding of the capture.
         """
         if self._format != self._capture.pixel_format:
             raise ProtocolError(
-                f"the client wants pixels as {self._format}, the capture has {self._capture.pixel_format}"
+                f"the client requests pixels as {self._format}, the capture has {self._capture.pixel_format}"
             )
         missing = self._capture.uses - self._encodings - {RAW}
         if missing:
             numbers = ", ".join(str(number) for number in sorted(missing))
-            raise ProtocolError(f"the client does not ask for encodings {numbers} of the capture")
+            raise ProtocolError(f"the client does not request encodings {numbers} of the capture")
 
     async def _play(self) -> None:
         messages = self._capture.messages
@@ -189,7 +193,7 @@ class _Viewer:
 
     @property
     def _period(self) -> float:
-        """How long a repeated capture takes: the last message is shown as long as others on average."""
+        """Seconds of one repetition: the last message lasts as long as the others on average."""
         count = len(self._capture.messages)
         return self._capture.seconds * count / max(count - 1, 1)
 
@@ -201,7 +205,7 @@ class _Viewer:
             await self._writer.drain()
 
     def _answered(self) -> None:
-        """At a pace, an update answers all requests before it; without one, each request gets its own."""
+        """Mark requests as answered: all of them at a given speed, else one."""
         self._requests = 0 if self._speed is not None else self._requests - 1
         if not self._requests:
             self._requested.clear()

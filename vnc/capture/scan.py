@@ -1,4 +1,4 @@
-"""Where server messages end: the lengths of all rects, without decoding a pixel."""
+"""A parser that splits a server's data into messages, without decoding pixels."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _RECT = struct.Struct(">HHHHi")  # RFC 6143 section 7.6.1: 2 x + 2 y + 2 width +
 _UNTIL_LAST_RECT = 0xFFFF
 _TIGHT_MIN_TO_COMPRESS = 12
 _HEXTILE_RAW, _HEXTILE_BACKGROUND, _HEXTILE_FOREGROUND, _HEXTILE_SUBRECTS, _HEXTILE_COLOURED = 1, 2, 4, 8, 16
-_ZLIB_STREAM, _ZRLE_STREAM = 4, 5  # behind Tight's streams 0 to 3
+_ZLIB_STREAM, _ZRLE_STREAM = 4, 5  # after Tight's streams 0 to 3
 
 Steps = Generator[None, None, None]
-"""Yields whenever it needs more bytes than have come."""
+"""Yields when it needs more bytes than have arrived."""
 
 Offset = Generator[None, None, int]
 
@@ -30,19 +30,21 @@ class Payload:
     """Compressed data in a message: `message.data[start:end]`."""
 
     stream: int
-    """The zlib stream it goes on with: 0 to 3 Tight's, 4 Zlib's, 5 ZRLE's; -1 for a JPEG image."""
+    """The zlib stream of the data: 0 to 3 Tight's, 4 Zlib's, 5 ZRLE's; -1 for a JPEG image."""
     fresh: bool
-    """Whether that stream starts anew here."""
+    """Whether the stream starts with this data."""
     start: int
     end: int
 
 
 @dataclass(frozen=True, slots=True)
 class ServerMessage:
-    """One whole message, and what an update is made of."""
+    """One complete message of a server; the last four fields describe an update."""
 
     kind: int
+    """Message type (RFC 6143 section 7.6)."""
     data: bytes
+    """The message, with its type byte."""
     rects: int = 0
     pixels: int = 0
     encodings: frozenset[int] = frozenset()
@@ -50,9 +52,9 @@ class ServerMessage:
 
 
 class Scanner:
-    """Cuts what a server sends after its ServerInit into messages.
+    """A parser of the data that a server sends after its ServerInit.
 
-    Bytes go into `receive`, whole messages come out. `width` and `height` follow the server's resizes.
+    `receive` takes bytes and returns complete messages. `width` and `height` follow the server's resizes.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Scanner:
 
     @property
     def pixel_format(self) -> PixelFormat:
-        """The format of the pixels; to be set before the first of them comes."""
+        """The client's pixel format; set it before the first update."""
         return self._format
 
     @pixel_format.setter
@@ -83,14 +85,14 @@ class Scanner:
 
     @property
     def pending(self) -> int:
-        """How many bytes of an unfinished message it holds."""
+        """The number of buffered bytes of an incomplete message."""
         return len(self._buffer)
 
     def receive(self, data: bytes | memoryview) -> list[ServerMessage]:
         """Return the messages that `data` completes.
 
         Raises:
-            ProtocolError: the bytes are not RFB, or need more than the limits allow; give it no more.
+            ProtocolError: the bytes are not valid RFB, or exceed the limits; the parser accepts no more.
         """
         self._buffer += data
         next(self._steps)
@@ -126,14 +128,14 @@ class Scanner:
             self._clear()
 
     def _take(self, count: int) -> Offset:
-        """Wait for `count` bytes, pass them, and return where they start."""
+        """Wait for `count` bytes, consume them, and return their offset."""
         while len(self._buffer) - self._at < count:
             yield
         self._at += count
         return self._at - count
 
     def _drop(self, count: int) -> Steps:
-        """Wait for `count` bytes, and keep none of them."""
+        """Wait for `count` bytes and discard them."""
         while count:
             dropped = min(len(self._buffer) - self._at, count)
             del self._buffer[self._at : self._at + dropped]
@@ -245,7 +247,7 @@ class Scanner:
         yield from self._take(self._pixel + count * (self._pixel + 8))
 
     def _hextile(self, width: int, height: int) -> Steps:
-        """RFC 6143 section 7.7.4."""
+        """Consume the tiles of a Hextile rectangle (RFC 6143 section 7.7.4)."""
         for y in range(0, height, 16):
             for x in range(0, width, 16):
                 mask = self._buffer[(yield from self._take(1))]
@@ -302,7 +304,7 @@ class Scanner:
             yield from self._compressed(kind & 0b0011, compressed, width, height)
 
     def _tight_filter(self) -> Offset:
-        """Return how many bits a pixel has behind the filter."""
+        """Return the number of bits per pixel after the filter."""
         number = yield from self._integer(1)
         if number == 1:
             colours = 1 + (yield from self._integer(1))
@@ -333,4 +335,4 @@ class Scanner:
 
 
 PIXEL_ENCODINGS = frozenset(Scanner._skips)
-"""The encodings of pixels whose lengths are known here."""
+"""The pixel encodings whose lengths the scanner knows."""

@@ -1,1 +1,1 @@
-"""The drivers that hold a session with a VNC server, native and portable."""
+"""The client side of VNC: the native and the portable driver, and the handshake that they need."""

@@ -1,4 +1,4 @@
-"""Opens a TCP connection to a host that may have several addresses (RFC 8305, "Happy Eyeballs")."""
+"""TCP connections to hosts that may have several addresses (RFC 8305, "Happy Eyeballs")."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from vnc.errors import system_words
 
 NEXT_ADDRESS = 0.25
-"""Seconds after which the next address of a host is tried beside the ones before it (RFC 8305 section 8)."""
+"""Seconds after which the next address of a host is tried too, in parallel (RFC 8305 section 8)."""
 
 
 async def dial(host: str, port: int) -> socket.socket:
-    """Return a non-blocking socket, connected to the first address of `host` that answers.
+    """Return a non-blocking socket that is connected to the first address of `host` that answers.
 
-    asyncio's own `happy_eyeballs_delay` leaks a socket when it is cancelled just as a connection is made.
+    This replaces asyncio's `happy_eyeballs_delay`, which leaks a socket when it is cancelled as a connection is made.
 
     Raises:
-        OSError: no address answers; with the words of each, where they differ.
-        UnicodeError: `host` cannot be a host name.
+        OSError: no address answers; its text contains each different reason.
+        UnicodeError: `host` is not a valid host name.
     """
     loop = asyncio.get_running_loop()
     addresses = await resolve(host, port)
@@ -39,16 +39,16 @@ async def dial(host: str, port: int) -> socket.socket:
 
 
 def _failure(errors: list[OSError]) -> OSError:
-    """The one error of all attempts, or one with the words of each."""
+    """Return the error of the attempts if all have the same text, else one with each text."""
     words = {system_words(error): error for error in errors}
     return next(iter(words.values())) if len(words) == 1 else OSError("; ".join(words) or "no address")
 
 
 async def resolve(host: str, port: int) -> list[Any]:
-    """Return what `socket.getaddrinfo` does for TCP; a host in numbers takes no thread of the event loop.
+    """Return the TCP addresses of a host as `socket.getaddrinfo` does; only a host name needs a thread.
 
     Raises:
-        OSError, UnicodeError: there is no such host.
+        OSError, UnicodeError: the host is unknown.
     """
     with suppress(socket.gaierror, UnicodeError):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
@@ -58,7 +58,7 @@ async def resolve(host: str, port: int) -> list[Any]:
 async def _first(
     attempts: list[asyncio.Task[socket.socket]], seconds: float | None
 ) -> asyncio.Task[socket.socket] | None:
-    """Wait until an attempt succeeds, all have failed, or so many seconds are over."""
+    """Wait until an attempt succeeds, all have failed, or `seconds` have passed; return the successful one."""
     pending = {attempt for attempt in attempts if not attempt.done()}
     done = set(attempts) - pending
     while True:

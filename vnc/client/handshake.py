@@ -1,6 +1,6 @@
-"""The client's half of the RFB handshake (RFC 6143 section 7.1 to 7.3) over asyncio streams.
+"""The client side of the RFB handshake (RFC 6143 sections 7.1 to 7.3) over asyncio streams.
 
-Its errors have the words of the Rust core's.
+Its error messages are those of the Rust core.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOO_MANY = 2
 """The security result of a server that rejects this address for a while."""
 
 _REASON_SECONDS = 2.0
-"""How long a server that has refused us has to say why."""
+"""Time that a server has to send its reason after a refusal."""
 
 _BANNER = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
 _BANNER_LENGTH = 12
@@ -28,7 +28,7 @@ _BANNER_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class ServerInit:
-    """What the server says of its screen (RFC 6143 section 7.3.2); its pixel format is of no interest to us."""
+    """The screen's size and name (RFC 6143 section 7.3.2), without the pixel format, which the client replaces."""
 
     width: int
     height: int
@@ -38,19 +38,20 @@ class ServerInit:
 async def handshake(
     reader: StreamReader, writer: StreamWriter, address: VNCAddress, limits: Limits
 ) -> ServerInit:
-    """Agree on version and security, TLS if `address` says so, authenticate, and join as a shared client.
+    """Negotiate version and security, start TLS if `address` has it, authenticate, and join as a shared client.
 
     Raises:
-        ProtocolError: the peer does not speak RFB, or breaks it.
-        ConnectError: it refused the connection.
-        AuthError: it refused the password, or offers less than what is configured; over TLS, it is not to be trusted.
+        ProtocolError: the server sent data that is not valid RFB.
+        ConnectError: the server refused the connection.
+        AuthError: the server refused the credentials, offers less security than configured, or presents a certificate
+            that `address` does not trust.
     """
     await join(reader, writer, address, limits)
     return await _read_server_init(reader, limits)
 
 
 async def join(reader: StreamReader, writer: StreamWriter, address: VNCAddress, limits: Limits) -> None:
-    """As `handshake`, up to where the server answers with its ServerInit.
+    """Do the handshake up to ClientInit, which the server answers with its ServerInit.
 
     Raises:
         ProtocolError, ConnectError, AuthError: as `handshake`.
@@ -66,11 +67,11 @@ async def join(reader: StreamReader, writer: StreamWriter, address: VNCAddress, 
         writer.write(challenge_response(challenge, address.password))
     if minor == 8 or not address.anonymous:
         await _read_security_result(reader, minor, limits)
-    writer.write(b"\x01")  # ClientInit: shared, or everybody else would be thrown out
+    writer.write(b"\x01")  # ClientInit: shared; otherwise the server disconnects all other clients
 
 
 async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> int:
-    """Return the minor version to speak: 3, 7 or 8 (RFC 6143 section 7.1.1)."""
+    """Return the minor version to use: 3, 7 or 8 (RFC 6143 section 7.1.1)."""
     banner = await reader.readexactly(_BANNER_LENGTH)
     match = _BANNER.fullmatch(banner)
     if match is None:
@@ -115,7 +116,7 @@ def _mismatch(offered: list[int], wanted: int) -> str:
 
 
 async def _read_security_result(reader: StreamReader, minor: int, limits: Limits) -> None:
-    """RFC 6143 section 7.1.3: zero is success; only 3.8 gives a reason otherwise."""
+    """Raise the error of a failed authentication; only version 3.8 has a reason (RFC 6143 section 7.1.3)."""
     result = await _read_int(reader, 4)
     if result == 0:
         return
@@ -126,7 +127,7 @@ async def _read_security_result(reader: StreamReader, minor: int, limits: Limits
 
 
 def _refusal(kind: type[VNCError], what: str, reason: str) -> VNCError:
-    """The server's reason; TigerVNC's blacklist and its kin have no number of their own."""
+    """Return the error for a refusal. A lock-out has no code of its own: its reason contains "too many"."""
     if "too many" in reason.lower():
         return TooManyFailures(f"locked out for a while: {reason}")
     return kind(f"{what}: {reason or 'no reason given'}")
@@ -142,7 +143,7 @@ async def _read_server_init(reader: StreamReader, limits: Limits) -> ServerInit:
 
 
 def check_size(width: int, height: int, limits: Limits) -> None:
-    """Refuse an empty screen and one larger than `limits`, before anything is allocated for it."""
+    """Raise an error if the screen is empty or larger than `limits`, before memory is allocated for it."""
     for side, size, limit in (
         ("width", width, limits.framebuffer_width),
         ("height", height, limits.framebuffer_height),
@@ -154,7 +155,7 @@ def check_size(width: int, height: int, limits: Limits) -> None:
 
 
 async def _read_reason(reader: StreamReader, limits: Limits) -> str:
-    """Return why the server refused us; "" where it does not say so."""
+    """Return the server's reason for a refusal; "" if it sends none."""
     try:
         async with asyncio.timeout(_REASON_SECONDS):
             return await _read_text(reader, "reason text", limits.text)
@@ -170,7 +171,7 @@ async def _read_text(reader: StreamReader, what: str, limit: int) -> str:
 
 
 def printable(text: bytes) -> str:
-    """Decode UTF-8, or else Latin-1, from a stranger, with what a terminal might act on replaced."""
+    """Decode text from a peer as UTF-8, or else Latin-1, and replace control characters."""
     try:
         decoded = text.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The native driver: sessions on the Rust core, whose threads read and decode without the GIL."""
+"""The native driver: sessions of the Rust core, whose threads read and decode without the GIL."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def connect(
         try:
             return await session._established()
         except ConnectError as error:
-            if session._core.connected:  # somebody is there: another address of the host is not tried
+            if session._core.connected:  # a server answered: do not try another address of the host
                 raise
             failures.append(error)
     raise ConnectError("; ".join(dict.fromkeys(map(str, failures))))
@@ -143,24 +143,24 @@ def _deadlines(timeouts: Timeouts) -> tuple[float, float, float, float]:
 
 
 async def _resolve(address: VNCAddress, timeouts: Timeouts) -> list[tuple[str, int]]:
-    """Return the numeric addresses of a host, each with the interface of a link-local one, else 0."""
+    """Return the numeric addresses of a host, each with the scope of a link-local IPv6 address, else 0."""
     try:
         async with asyncio.timeout(timeouts.connect):
             found = await resolve(address.host, address.port)
     except TimeoutError:
         raise ConnectError(f"{address}: no address within {timeouts.connect:g} s") from None
-    except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: there are no more threads
+    except (OSError, UnicodeError, RuntimeError) as error:  # RuntimeError: no thread can be started
         raise unreachable(address, error) from error
     return list(dict.fromkeys(_numeric(*sockaddr) for *_, sockaddr in found))
 
 
 def _numeric(host: str, port: int, flow: int = 0, scope: int = 0) -> tuple[str, int]:
-    """Return the parts of a socket address that `_core.Pump.open` wants."""
+    """Return the parts of a socket address that `_core.Pump.open` takes."""
     return host, scope
 
 
 class _Hub:
-    """The pump of one event loop, there as long as it has sessions."""
+    """The pump of one event loop; it exists as long as the loop has sessions."""
 
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, _Hub]] = WeakKeyDictionary()
 
@@ -177,10 +177,10 @@ class _Hub:
 
     @classmethod
     def open(cls, opening: Opening, changed: Callable[[], Any]) -> tuple[_Hub, _core.Session]:
-        """Have a session opened on the pump of the running loop; `changed` is called when it has news.
+        """Open a session on the pump of the running loop, which calls `changed` when the session's state changes.
 
         Raises:
-            OSError: the system refuses; nothing is left behind.
+            OSError: the system refuses; no pump remains without a session.
         """
         loop = asyncio.get_running_loop()
         hub = cls._of_loop.get(loop) or cls(loop)
@@ -208,12 +208,12 @@ class _Hub:
     def _news(self) -> None:
         for number in self.pump.drain():
             if (changed := self._sessions.get(number)) is not None:
-                # One by one, so that a listener that raises takes nothing from the others.
+                # As separate callbacks, so that an exception in one does not prevent the others.
                 self._loop.call_soon(changed)
 
 
 class NativeSession:
-    """A `vnc.session.Session` that lives in the Rust core, and so does its socket, if it has no TLS."""
+    """A `vnc.session.Session` of the Rust core, which also owns the socket of a session without TLS."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class NativeSession:
         opening: Opening,
         flush: Callable[[], object] = lambda: None,
     ) -> None:
-        """Begin to connect.
+        """Start to connect.
 
         Raises:
             ConnectError: the system refuses: no route, no descriptors, no threads.
@@ -230,7 +230,7 @@ class NativeSession:
         self.address = address
         self._on_change = on_change
         self._flush = flush
-        self._done = asyncio.Event()  # with the handshake, one way or the other
+        self._done = asyncio.Event()  # the handshake succeeded or failed
         self._announced = False
         self._home = Home().enter()
         self._hub: _Hub | None
@@ -240,7 +240,7 @@ class NativeSession:
             raise unreachable(address, error) from error
 
     async def _established(self) -> Self:
-        """Wait for the end of the handshake; close a session that does not get there."""
+        """Wait for the end of the handshake; close the session if it fails."""
         try:
             await self._done.wait()
             if self.error is not None and not self._core.ready:
@@ -261,7 +261,7 @@ class NativeSession:
             self._leave()
 
     def _leave(self) -> None:
-        """Give up the hub, which has descriptors and threads."""
+        """Release the hub, which holds descriptors and threads."""
         if self._hub is not None:
             self._hub.forget(self._core)
             self._hub = None
@@ -310,11 +310,11 @@ class NativeSession:
         return self._core.refresh()
 
     def take(self, out: Frame) -> int:
-        """See `vnc.session.Session.take`; only what changed since the last take into `out` is copied."""
+        """See `vnc.session.Session.take`; copies only the pixels that changed since the last take into `out`."""
         return self._core.take(out)
 
     def send(self, events: Sequence[Event]) -> None:
-        """See `vnc.session.Session.send`; written on the calling thread."""
+        """See `vnc.session.Session.send`; the calling thread writes to the socket."""
         if events:
             self._core.send(encode(events))
 

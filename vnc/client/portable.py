@@ -1,8 +1,8 @@
-"""The portable driver: asyncvnc's decoder inside a session with deadlines, bounds and a frame of its own.
+"""The portable driver: asyncvnc's decoder in a session with deadlines, bounds and complete frames.
 
-asyncvnc (GPL-3, imported only when this driver is used) decodes Raw and Zlib rects into a live RGBA buffer. It reads
-Bell and ServerCutText as each other, has no timeouts and trusts every length, so the conversation around its rect
-decoder is ours: handshake, message loop, requests, liveness, and a front buffer that only whole frames reach.
+asyncvnc (GPL-3, imported only when this driver is used) decodes Raw and Zlib rectangles into an RGBA buffer. It
+confuses Bell with ServerCutText, has no timeouts and trusts every length. Therefore only its rectangle decoder is used;
+this module has the handshake, the message loop, requests, liveness, and a front buffer with complete frames only.
 """
 
 from __future__ import annotations
@@ -45,10 +45,8 @@ _FENCE_FLAGS = 7
 _PROBE = (slice(0, 1), slice(0, 1))
 _BELL = b"\2"
 _STREAM_LIMIT = 1 << 20
-_MANY = 64  # rects of one update that are shown together
-_PATIENCE = (
-    0.02  # seconds without an update after which requests count as answered together, see `_ask_again`
-)
+_MANY = 64  # rectangles of one update above which they are copied as one
+_PATIENCE = 0.02  # seconds without an update after which requests count as answered, see `_ask_again`
 
 
 async def connect(
@@ -59,7 +57,7 @@ async def connect(
     timeouts: Timeouts = Timeouts(),  # noqa: B008
     encodings: Sequence[int] | None = None,
 ) -> PortableSession:
-    """Open a session; see `vnc.session.Connect`. asyncvnc decodes Zlib and Raw and nothing else: no choice."""
+    """Open a session; see `vnc.session.Connect`. `encodings` is ignored: asyncvnc decodes only Zlib and Raw."""
     reader, writer = await _open(address, timeouts)
     try:
         async with asyncio.timeout(timeouts.handshake):
@@ -91,7 +89,7 @@ async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, 
 
 
 class PortableSession:
-    """A `vnc.session.Session` on asyncvnc; it lives on the event loop that opened it."""
+    """A `vnc.session.Session` with asyncvnc's decoder, which runs on the event loop that opened it."""
 
     def __init__(
         self,
@@ -115,28 +113,28 @@ class PortableSession:
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
         self._loop = asyncio.get_running_loop()
         self._home = Home().enter()
-        self._lock = threading.Lock()  # the front buffer: written on the loop, taken on the agent's thread
+        self._lock = threading.Lock()  # of the front buffer: the loop writes it, the agent's thread reads it
         self._front = np.zeros(self.shape, np.uint8)
         self._rects = RectReader(self._reader)
         self._video = self._decoder(init)
-        self._outstanding = 0  # requests that may yet be answered; an update answers one or more of them
+        self._outstanding = 0  # requests without an answer yet; an update answers one or more of them
         self._patience = _PATIENCE
         self._again: asyncio.TimerHandle | None = None
-        self._wanted = 0  # the newest refresh asked for
-        self._started = 0  # the newest refresh whose request is on the wire
+        self._wanted = 0  # the newest refresh that a caller requested
+        self._started = 0  # the newest refresh whose request was sent
         self._start_time = 0.0
-        self._probes = 0  # pixels that were asked for, and have not come alone
-        self._held: list[Part] = []  # what came alone, until the rest of its frame comes
-        self._untrusted = 0  # updates to come that may have been drawn before that refresh
-        self._fences = False  # whether the server speaks them: only then may we
-        self._fenced = 0  # the newest refresh whose fence has come back: what follows was drawn after it
+        self._probes = 0  # probes whose one pixel has not arrived on its own
+        self._held: list[Part] = []  # a probe's pixel that waits for the remaining pixels of its frame
+        self._untrusted = 0  # expected updates that the server may have drawn before that refresh
+        self._fences = False  # whether the server has sent one; before that a client must not
+        self._fenced = 0  # the newest refresh whose fence was answered: later updates were drawn after it
         writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
         self._request_screen(incremental=False)
         self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
         self._task.add_done_callback(self._ended)
 
     def _decoder(self, init: ServerInit) -> asyncvnc.Video:
-        import asyncvnc  # GPL-3: only loaded when this driver is chosen
+        import asyncvnc  # GPL-3: loaded only when this driver is used
 
         video = asyncvnc.Video(self._rects, self._writer, None, init.name, init.width, init.height, "rgba")
         video.data = np.zeros((init.height, init.width, 4), np.uint8)
@@ -169,7 +167,7 @@ class PortableSession:
         return wanted
 
     def _on_loop(self, function: Callable[..., None], argument: object) -> None:
-        with suppress(RuntimeError):  # the loop is closed, and so is the session
+        with suppress(RuntimeError):  # the loop is closed, and with it the session
             self._loop.call_soon_threadsafe(function, argument)
 
     async def close(self) -> None:
@@ -210,15 +208,15 @@ class PortableSession:
         self._request_screen(incremental=False)
 
     def _uncover(self) -> None:
-        """Forget which pixels arrived: asyncvnc sets the alpha of every pixel it decodes."""
+        """Mark all pixels as missing: asyncvnc sets the alpha of every pixel that it decodes."""
         self._video.data[:, :, 3] = 0
 
     def _settle_refresh(self) -> None:
-        """Count a finished update towards the refresh under way.
+        """Check whether a finished update completes the current refresh.
 
-        With fences, updates behind the answer to the refresh's fence were drawn after it. Without: an update answers
-        at least one request, so as many updates as there were requests outstanding when the refresh was asked for
-        may still show the screen of before.
+        With fences, the server has drawn all updates after its answer to the refresh's fence. Without fences, an
+        update answers at least one request: if N requests were outstanding at the refresh, the next N updates may
+        still show the earlier screen.
         """
         if self._fences:
             if self._fenced == self._started and self._video.is_complete():
@@ -231,10 +229,10 @@ class PortableSession:
             self._patience = max(_PATIENCE, 2 * (time.monotonic() - self._start_time))
 
     def _ask_again(self) -> None:
-        """Ask for the next change, when nothing is outstanding or a refresh needs another update.
+        """Request the next change if no request is outstanding, or if a refresh needs another update.
 
-        Otherwise there may or may not be an update on its way: a server may answer requests one by one or together.
-        Asking at once would leave one more outstanding after each refresh; so wait, for longer than a round trip.
+        Otherwise an update may be on its way: a server may answer requests one by one or together. A request at once
+        would leave one more outstanding after each refresh, so wait for longer than a round trip first.
         """
         refreshing = self.generation != self._started
         if self._outstanding == 0 or (refreshing and self._untrusted == 0):
@@ -265,7 +263,7 @@ class PortableSession:
             self._writer.transport.abort()
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A defect of ours must not pass for a quiet server."""
+        """End the session if this driver failed; otherwise it would look like a silent server."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._fail(PeerLost(f"{self.address}: the driver failed: {error!r}"))
             raise error
@@ -278,7 +276,7 @@ class PortableSession:
             self._on_change()
 
     async def _next_type(self) -> int:
-        """Read the next message type; a silent server is asked for one pixel, which a live one answers at once."""
+        """Read the next message type; send a probe to a silent server, which a running one answers at once."""
         if not self._reader.has_more:
             await self._wait()
         return (await self._reader.readexactly(1))[0]
@@ -290,7 +288,7 @@ class PortableSession:
         except TimeoutError:
             if (
                 self._fences
-            ):  # Xvnc answers one even while it takes the connection for congested and sends no pixel
+            ):  # Xvnc answers a fence even while it considers the connection congested and sends no pixels
                 self._write(fences.encode(fences.REQUEST, b""))
             self._request(incremental=False, width=1, height=1)
             self._probes += 1
@@ -317,7 +315,7 @@ class PortableSession:
             case 1:
                 await skip_colour_map(self._reader)
             case 2:
-                self._reader.skip(_BELL)  # it has no body, and those that follow need no message each
+                self._reader.skip(_BELL)  # no body; consecutive ones are read together
             case 3:
                 length = await skip_cut_text(self._reader, self.address)
                 self.stats.long_cut_texts += length > self._limits.cut_text
@@ -331,7 +329,7 @@ class PortableSession:
         if flags & fences.REQUEST:
             self._write(fences.encode(flags & _FENCE_FLAGS, payload))
             if not self._fences and self.generation != self._started:
-                self._fence()  # for the refresh that is under way
+                self._fence()  # for the current refresh
             self._fences = True
         elif payload == self._started.to_bytes(8, "big"):
             self._fenced = self._started
@@ -348,7 +346,7 @@ class PortableSession:
         for number in range(count):
             rects.append(await self._read_rect(number))
             if len(rects) > _MANY:
-                rects = [around(rects)]  # what of it has not changed is shown already
+                rects = [around(rects)]  # its unchanged pixels are in the front buffer already
         self._outstanding = max(self._outstanding - 1, 0)
         if self._is_torn(rects):
             self._held = rects
@@ -362,7 +360,7 @@ class PortableSession:
         self._on_change()
 
     def _is_torn(self, rects: list[Part]) -> bool:
-        """Whether this is the answer to a probe alone, and its pixel a part of a newer frame, which is to be sent."""
+        """Whether this is only the answer to a probe, whose pixel belongs to a newer frame that has yet to arrive."""
         alone = self._probes > 0 and rects == [_PROBE]
         self._probes -= alone
         return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())

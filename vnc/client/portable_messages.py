@@ -1,4 +1,4 @@
-"""What the portable driver reads and writes beside updates (RFC 6143 section 7.6; rfbproto 7.4.8 and 7.6.9)."""
+"""The server messages other than updates, as the portable driver reads them (RFC 6143 section 7.6, rfbproto)."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from vnc.client.portable_reader import Stream
 from vnc.errors import LimitExceeded, ProtocolError
 
 _PIECE = 64 * 1024
-"""Bytes of a message that is skipped are read in pieces of this size."""
+"""Skipped bytes are read in pieces of this size."""
 
 
 async def skip_colour_map(stream: Stream) -> None:
-    """Read the rest of SetColourMapEntries."""
+    """Read SetColourMapEntries after its type."""
     # 1 padding + 2 first colour + 2 number of colours, then 6 bytes each (RFC 6143 section 7.6.2)
     _, _, count = struct.unpack(">BHH", await stream.readexactly(5))
     await stream.readexactly(6 * count)
 
 
 async def skip_cut_text(stream: Stream, server: object) -> int:
-    """Read the rest of ServerCutText; return the length of its text. Errors name `server`.
+    """Read ServerCutText after its type; return the length of its text. Errors name `server`.
 
     Raises:
-        ProtocolError: it is of the extended clipboard, which nobody asked for.
+        ProtocolError: it is a message of the extended clipboard, which the client did not request.
     """
     # 3 padding + 4 length (RFC 6143 section 7.6.4), negative for the extended clipboard (rfbproto 7.7.27)
     (length,) = struct.unpack(">xxxi", await stream.readexactly(7))
@@ -36,7 +36,7 @@ async def skip_cut_text(stream: Stream, server: object) -> int:
 
 
 async def read_fence(stream: Stream, server: object) -> tuple[int, bytes]:
-    """Read the rest of ServerFence; return its flags and its payload. Errors name `server`.
+    """Read ServerFence after its type; return its flags and its payload. Errors name `server`.
 
     Raises:
         LimitExceeded: the payload is longer than `fences.MAX_PAYLOAD`.

@@ -1,4 +1,4 @@
-"""What the portable driver reads, in turns with the rest of the event loop."""
+"""The input stream of the portable driver, which yields to the event loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from asyncio import StreamReader
 
 _PIECE = 64 * 1024  # bytes read ahead at most
-_TURN = 0.005  # seconds: a stream of asyncio's that has bytes to give would give them without ever yielding
+_TURN = 0.005  # seconds; an asyncio stream with buffered bytes returns them without yielding
 
 
 class Stream:
@@ -20,11 +20,11 @@ class Stream:
 
     @property
     def has_more(self) -> bool:
-        """Whether there is something to read now."""
+        """Whether bytes can be read without waiting."""
         return self._at < len(self._ahead)
 
     async def wait(self) -> None:
-        """Wait until there is; nothing is lost when the waiting is given up.
+        """Wait for bytes; a cancelled wait loses none.
 
         Raises:
             EOFError: the connection has ended.
@@ -35,15 +35,15 @@ class Stream:
                 raise EOFError
 
     def skip(self, byte: bytes) -> None:
-        """Read over all of this byte that comes next and is there already."""
+        """Skip the buffered bytes up to the first that is not `byte`."""
         rest = self._ahead[self._at :].lstrip(byte)
         self._at = len(self._ahead) - len(rest)
 
     async def readexactly(self, length: int) -> bytes:
-        """Read so many bytes.
+        """Read `length` bytes.
 
         Raises:
-            EOFError: the connection ends before.
+            EOFError: the connection ended before.
         """
         if time.monotonic() - self._turn > _TURN:
             await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What the portable driver lets asyncvnc's decoder read: rects in bands of rows, inflated no further than that."""
+"""The rectangles that asyncvnc's decoder reads: in bands of rows, inflated one band at a time."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     import asyncvnc
 
 RECT = struct.Struct(">HHHHi")  # RFC 6143 7.6.1
-_BAND = 1 << 20  # bytes of pixels that are read, or inflated, at once
-_PIECE = 64 * 1024  # bytes of a compressed rect that are read at once
+_BAND = 1 << 20  # bytes of pixels per band
+_PIECE = 64 * 1024  # compressed bytes per read
 
 
 class RectReader:
-    """Hands asyncvnc's decoder what it takes for a stream: each rect as Raw rects of some of its rows."""
+    """A stream for asyncvnc's decoder that presents each rectangle as Raw rectangles of some of its rows."""
 
     def __init__(self, reader: Stream) -> None:
         self._reader = reader
         self._zlib = zlib.decompressobj()
-        self._left = 0  # bytes of a compressed rect that have not been read
+        self._left = 0  # bytes of a compressed rectangle that were not read yet
         self._header = self._pixels = b""
 
     async def draw(self, video: asyncvnc.Video, header: bytes) -> int:
-        """Read the payload of the rect with this header, and have `video` draw it; return its length in bytes.
+        """Read the payload of the rectangle with this header and draw it on `video`; return its length in bytes.
 
         Raises:
-            LimitExceeded: it announces more than its pixels can need.
-            zlib.error, ValueError: its data are broken, or not as much as its pixels need.
+            LimitExceeded: the payload announces more bytes than its pixels can need.
+            zlib.error, ValueError: the data are broken, or too short or too long for the pixels.
         """
         x, y, width, height, encoding = RECT.unpack(header)
         row, total = 4 * width, 4 * width * height
@@ -52,7 +52,7 @@ class RectReader:
         return length
 
     async def readexactly(self, length: int) -> bytes:
-        """Return the next part of the header, then all the pixels."""
+        """Return the next part of the header, or all pixels after it."""
         if self._header:
             head, self._header = self._header[:length], self._header[length:]
             return head
@@ -67,7 +67,7 @@ class RectReader:
         return 4 + self._left
 
     async def _more(self) -> bytes:
-        """Return compressed bytes that zlib has not seen."""
+        """Return compressed bytes that zlib has not consumed."""
         if self._zlib.unconsumed_tail:
             return self._zlib.unconsumed_tail
         data = await self._reader.readexactly(min(self._left, _PIECE))
@@ -85,7 +85,7 @@ class RectReader:
         return bytes(pixels)
 
     async def _finish(self) -> None:
-        """Read what is left of a Zlib rect, which must give nothing more."""
+        """Read the remaining bytes of a Zlib rectangle, which must contain no more pixels."""
         while True:
             data = await self._more()
             if self._zlib.decompress(data, 1):

@@ -1,4 +1,4 @@
-"""The client's half of VeNCrypt 0.2 (rfbproto, "VeNCrypt") over asyncio streams: agreeing on TLS, and beginning it."""
+"""The client side of VeNCrypt 0.2 (rfbproto, "VeNCrypt") over asyncio streams: it negotiates and starts TLS."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ logger = logging.getLogger(__name__)
 
 
 async def secure(reader: StreamReader, writer: StreamWriter, address: VNCAddress, tls: TLS) -> None:
-    """Turn the streams of a client that has chosen VeNCrypt into TLS; what the login is inside, `address` says.
+    """Negotiate the sub-type that `address` needs and start TLS, after the client has chosen VeNCrypt.
 
     Raises:
-        AuthError: the server offers less than what is wanted, or is not to be trusted.
-        ConnectError: it closes the connection.
-        ProtocolError: it goes on in the clear.
+        AuthError: the server offers no such sub-type, or the client does not trust its certificate.
+        ConnectError: the server closed the connection.
+        ProtocolError: the server sent plain text where TLS begins.
     """
     await _agree_on_version(reader, writer)
     certificate = await _agree_on_sub_type(reader, writer, address, tls)
     if tls.insecure:
-        logger.warning("! %s: nothing shows who the server is", address)
+        logger.warning("! %s: the identity of the server is not checked (insecure)", address)
     try:
         await writer.start_tls(
             tls.context(certificate=certificate), server_hostname=address.host if certificate else None
@@ -38,7 +38,7 @@ async def secure(reader: StreamReader, writer: StreamWriter, address: VNCAddress
 
 
 def log_in(writer: StreamWriter, username: str, password: str) -> None:
-    """Answer Plain; 4 length + 4 length + user name + password."""
+    """Send the credentials of Plain: 4 length + 4 length + user name + password."""
     texts = [text.encode() for text in (username, password)]
     writer.write(struct.pack(">II", *map(len, texts)) + b"".join(texts))
 
@@ -54,7 +54,7 @@ async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> None:
 async def _agree_on_sub_type(
     reader: StreamReader, writer: StreamWriter, address: VNCAddress, tls: TLS
 ) -> bool:
-    """Return whether the server shows a certificate in the sub-type that was chosen."""
+    """Choose a sub-type; return whether the server presents a certificate in it."""
     (count,) = await reader.readexactly(1)
     offered = struct.unpack(f">{count}I", await reader.readexactly(4 * count))
     wanted = _wanted(address, tls)
@@ -69,14 +69,14 @@ async def _agree_on_sub_type(
     if not answer:
         raise IncompleteReadError(answer, 1)
     _check_answer(answer[0], 1)
-    # The server of TLS speaks second: whoever said this wants it taken for a part of what TLS protects.
+    # In TLS the client sends first. An attacker may have inserted these bytes, to pass them off as protected ones.
     if len(answer) > 1:
         raise ProtocolError("bytes in the clear where TLS begins")
     return chosen >= X509_NONE
 
 
 def _wanted(address: VNCAddress, tls: TLS) -> list[int]:
-    """The sub-types that will do, best first."""
+    """Return the acceptable sub-types, best first."""
     by_password = X509_NONE if address.password is None else X509_VNC
     identified = by_password if address.username is None else X509_PLAIN
     return [identified, identified - _TO_ANONYMOUS] if tls.insecure else [identified]

@@ -1,4 +1,4 @@
-"""The asyncio connection of a session over TLS: moves bytes between a transport and the Rust core."""
+"""The asyncio connection of a native session over TLS: it moves bytes between a transport and the Rust core."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BUFFERED = 64 * 1024
-"""Bytes left to the transport; what it does not take counts towards `Limits.outgoing`."""
+"""Bytes that the transport buffers; the core counts those beyond it towards `Limits.outgoing`."""
 
 
 class Wire(asyncio.Protocol):
-    """A TCP connection that becomes TLS where the core says so; it reads nothing before `attach`."""
+    """A TCP connection that starts TLS when the core requires it. It reads nothing before `attach`."""
 
     def __init__(self, address: VNCAddress) -> None:
         """Use `open`."""
         self._address = address
         self._agreed = asyncio.Event()
         self._writing = True
-        self._early: list[bytes] | None = None  # what TLS had to say before it was known to stand
+        self._early: list[bytes] | None = (
+            None  # decrypted data that arrived before the certificate was checked
+        )
         self._transport: asyncio.Transport
         self._core: _core.Session
 
     @classmethod
     async def open(cls, address: VNCAddress, seconds: float) -> Wire:
-        """Connect within so many seconds.
+        """Connect within `seconds`.
 
         Raises:
-            ConnectError: nobody is there, or not in time.
+            ConnectError: no server answers, or not in time.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -51,25 +53,25 @@ class Wire(asyncio.Protocol):
         return wire
 
     def abort(self) -> None:
-        """Hang up."""
+        """Close the connection at once."""
         self._transport.abort()
 
     def attach(self, core: _core.Session) -> None:
-        """Begin to move bytes."""
+        """Start to move bytes."""
         self._core = core
         self._transport.resume_reading()
 
     async def start_tls(self, tls: TLS) -> None:
-        """Wait until the core wants it, and begin TLS; if the server cannot be trusted, the session is over.
+        """Wait until the core requires TLS and start it; end the session if the certificate is not trusted.
 
-        What else ends the session meanwhile ends the waiting.
+        Returns early when the session ends for another reason.
         """
         await self._agreed.wait()
         certificate = self._core.certificate
         if certificate is None or self._core.error is not None:
             return
         if tls.insecure:
-            logger.warning("! %s: nothing shows who the server is", self._address)
+            logger.warning("! %s: the identity of the server is not checked (insecure)", self._address)
         try:
             await self._upgrade(tls, certificate)
         except (OSError, ValueError) as error:
@@ -100,7 +102,7 @@ class Wire(asyncio.Protocol):
         self._transport = transport
 
     def flush(self) -> None:
-        """Write what the core has to say; leave when it is over."""
+        """Write the core's pending data; close the connection if the session has ended."""
         if self._writing and (data := self._core.data_to_send()):
             self._transport.write(data)
         if self._core.error is not None:
@@ -114,14 +116,14 @@ class Wire(asyncio.Protocol):
         self._use(transport)
 
     def data_received(self, data: bytes) -> None:
-        """See `asyncio.Protocol`; decodes on the loop's thread, without the GIL."""
+        """See `asyncio.Protocol`; decodes on the event loop's thread, without the GIL."""
         if self._early is not None:
             self._early.append(data)
             return
         self._core.receive(data)
         self.flush()
         if self._core.certificate is not None and not self._agreed.is_set():
-            # Not another byte in the clear.
+            # Read no more plain text.
             self._transport.pause_reading()
             self._early = []
             self._agreed.set()

@@ -1,1 +1,1 @@
-"""A small VNC server over a numpy framebuffer, for remotes that draw their own pixels."""
+"""The server side of VNC: a small server for programs that draw into a numpy array."""

@@ -1,4 +1,4 @@
-"""One client of our VNC server: its socket, its requests, and what it has not seen yet."""
+"""One client of the VNC server: its socket, its update requests, and the changes that it has not received."""
 
 from __future__ import annotations
 
@@ -36,31 +36,32 @@ from vnc.vncauth import Access, Passwords
 log = logging.getLogger("vnc.server.server")
 
 _RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
-_CHEAP = 0.002  # seconds of processor: updates below are never held back
-_GOODBYE = 1.0  # seconds in which a client has to agree to the end of TLS
-_REST = 3.0  # dearer ones are followed by this many times their cost, so that a viewer cannot starve the rest
-_READ = 4096  # bytes taken from a client at a time; more is a flood, and rests like an update
+_CHEAP = 0.002  # seconds of CPU time: cheaper updates are never delayed
+_GOODBYE = 1.0  # seconds in which a client has to confirm the end of TLS
+_REST = 3.0  # others are followed by a pause of this many times their CPU time, so that all clients get their turn
+_READ = 4096  # bytes read from a client at a time; after a full read the client pauses, as after an update
 
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """The most clients may make a server hold or do."""
+    """Bounds on the memory and time that clients can make a server use."""
 
     connections: int = 64
-    """At once, those that have not authenticated included."""
+    """Open connections, including those that have not authenticated."""
     handshake: float = 15.0
     """Seconds from the connection to the end of its handshake."""
     failure_delay: float = 0.25
-    """Seconds the first wrong password of an address is answered late; doubles, see `vnc.server.penalties`."""
+    """Delay in seconds of the answer to the first wrong password of an address; it doubles with each failure, see
+    `vnc.server.penalties`."""
     outgoing: int = 256 * 1024
-    """Bytes that may wait for a client that does not read, beside the one update that is under way."""
+    """Bytes that may wait for a client that does not read, in addition to the current update."""
     stall: float = 30.0
-    """Seconds in which a client has to take some of what waits for it."""
+    """Seconds in which a client has to read some of the bytes that wait for it."""
 
 
 @dataclass(slots=True)
 class Desktop:
-    """What all connections of one server share."""
+    """The state that all connections of a server share."""
 
     screen: Screen
     name: str
@@ -75,9 +76,9 @@ class Desktop:
 
 
 class ClientConnection(asyncio.BufferedProtocol):
-    """Latest frame wins: at most one update is under way, the next is encoded once that one has left.
+    """One client. At most one update is being sent; the next is encoded from the newest frame when it has been sent.
 
-    A client is read in small pieces, so that the others have their turn between two of them.
+    The server reads small pieces from a client, so that it can serve the others in between.
     """
 
     def __init__(self, desktop: Desktop) -> None:
@@ -88,15 +89,15 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._input = ClientInput(screen.width, screen.height)
         self._view_only = desktop.view_only
         self._format = RGBX
-        self._fences = False  # whether the client was shown that there are fences
+        self._fences = False  # whether a fence was sent, after which the client may send fences
         self._encoding = RAW
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
         self._writable = True
-        self._under_way = 0  # bytes of an update that were still in our buffer when it was written
+        self._under_way = 0  # bytes of the current update in the send buffer
         self._received = memoryview(bytearray(_READ))
         self._address = self._peer = "?"
-        self._early: list[bytes] | None = None  # what TLS had to say before it was known to stand
+        self._early: list[bytes] | None = None  # decrypted data that arrived before TLS was complete
         self._upgrade: asyncio.Task[None] | None = None
         self._transport: asyncio.Transport
         self._protocol: ServerProtocol
@@ -105,16 +106,16 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._pausing: asyncio.TimerHandle | None = None
         self._stalling: asyncio.TimerHandle | None = None
 
-    # what asyncio calls
+    # called by asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Greet the client, or refuse it."""
+        """Send the version to the client, or refuse it."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._address, port = (transport.get_extra_info("peername") or ("?", 0))[:2]
         self._peer = f"{self._address}:{port}"
         desktop, loop = self._desktop, asyncio.get_running_loop()
-        if desktop.closed:  # accepted in the turn of the loop in which the server closed
+        if desktop.closed:  # accepted in the loop iteration in which the server closed
             transport.abort()
             return
         if len(desktop.connections) >= desktop.limits.connections:
@@ -136,11 +137,11 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._send_pending()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes of the client go."""
+        """Return the buffer for the next bytes of the client."""
         return self._received
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Act on what the client sent, as one batch; a client with more to say than that waits for its next turn."""
+        """Handle the client's bytes as one batch; after a full read, pause it so that others get their turn."""
         started = time.thread_time()
         self._receive(bytes(self._received[:nbytes]))
         if nbytes == _READ and self.established:
@@ -166,7 +167,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._handle(messages)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Forget the client and let go of what it held."""
+        """Remove the client and release the keys and buttons that it held."""
         self._desktop.connections.discard(self)
         for timer in (self._deadline, self._resting, self._pausing, self._stalling):
             if timer is not None:
@@ -177,22 +178,22 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._deliver(self._input.release())
 
     def pause_writing(self) -> None:
-        """Some of the last update is still in our buffer."""
+        """See `asyncio.BaseProtocol`: some of the last update is still in the send buffer."""
         self._writable = False
         self._watch(self._transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        """All of it has left."""
+        """See `asyncio.BaseProtocol`: the send buffer is empty."""
         self._writable = True
         self._under_way = 0
         if self._stalling is not None:
             self._stalling.cancel()
         self._flush()
 
-    # what the server calls
+    # called by the server
 
     def changed(self, grid: Grid) -> None:
-        """A new frame differs in these tiles."""
+        """Mark the tiles in which a new frame differs."""
         self._damage.add(grid)
         self._flush()
 
@@ -215,7 +216,7 @@ class ClientConnection(asyncio.BufferedProtocol):
                 case SetEncodings(encodings):
                     self._set_encodings(encodings)
                 case Fence():
-                    self._flush()  # what the messages before it have asked for
+                    self._flush()  # the updates that earlier messages requested
                     self._answer(message.encode())
                 case BeginTLS():
                     self._begin_tls()
@@ -233,7 +234,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         log.info("%s = connected, %s", self._peer, "view only" if self._view_only else "full access")
 
     def _begin_tls(self) -> None:
-        # What has come in the clear is with the protocol; not another byte of it is read.
+        # Read no more plain text. The protocol checks what has arrived already.
         self._transport.pause_reading()
         self._early = []
         self._upgrade = asyncio.create_task(self._start_tls(), name=f"tls {self._peer}")
@@ -267,7 +268,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._receive(data)
 
     def _lose(self, reason: str) -> None:
-        """The connection ended in its TLS handshake, of which asyncio tells nobody else."""
+        """End a connection that failed in its TLS handshake, for which asyncio does not call `connection_lost`."""
         log.warning("%s ! %s", self._peer, reason)
         self._transport.abort()
         self.connection_lost(None)
@@ -280,7 +281,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     def _set_encodings(self, encodings: Sequence[int]) -> None:
         self._encoding = preferred(encodings)
         if FENCE in encodings and not self._fences:
-            self._fences = True  # a client may send fences when it has seen one
+            self._fences = True  # a client may send fences after it has received one
             self._answer(fences.encode(fences.REQUEST, b""))
 
     def _request(self, request: UpdateRequest) -> None:
@@ -298,7 +299,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     # updates
 
     def _flush(self) -> None:
-        """Send what was asked for and has changed, unless the client still has to take the last update."""
+        """Send the changes in the requested area, unless the last update is still being sent."""
         if self._requested is None or not self._writable or self._resting or self._transport.is_closing():
             return
         rects = self._damage.take(self._requested)
@@ -317,7 +318,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._flush()
 
     def _update(self, rects: Sequence[Rect]) -> bytes:
-        """The FramebufferUpdate message of RFC 6143 section 7.6.1."""
+        """Return the FramebufferUpdate message (RFC 6143 section 7.6.1)."""
         parts: list[bytes | memoryview] = [b""]
         for rect, payload in self._encode(rects):
             parts += (_RECT.pack(*rect, self._encoding), payload)
@@ -339,7 +340,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._answer(data)
 
     def _answer(self, data: bytes) -> None:
-        """Send what is no update; a client that does not read it is dropped."""
+        """Send a message other than an update; disconnect a client that does not read."""
         if self._transport.is_closing():
             return
         self._transport.write(data)
@@ -348,7 +349,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._fail(f"does not read, {waiting} bytes of answers are waiting")
 
     def _watch(self, waiting: int) -> None:
-        """Drop the client if no less than this is waiting some time from now."""
+        """Disconnect the client if `ServerLimits.stall` seconds later as many bytes are still waiting."""
         loop = asyncio.get_running_loop()
         self._stalling = loop.call_later(self._desktop.limits.stall, self._check, waiting)
 
@@ -360,7 +361,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._watch(waiting)
 
     def _deny(self, reason: str) -> None:
-        """Answer a failed authentication late; one that was not even tried at once."""
+        """Answer a failed authentication after a delay; answer a refused client at once."""
         log.warning("%s ! %s", self._peer, reason)
         self._transport.pause_reading()
         if self._protocol.refused:
@@ -381,7 +382,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._close()
 
     def _close(self) -> None:
-        """Close; a client that does not read what is left does not keep us waiting."""
+        """Close the connection, without waiting for a client that does not read its remaining bytes."""
         if self._transport.get_write_buffer_size():
             self._transport.abort()
         else:
@@ -389,7 +390,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
 
 def _tune(transport: asyncio.Transport) -> None:
-    # Any byte left in our buffer stops updates until none is. TLS takes 0 for a buffer that is always full.
+    # Updates stop while any byte is in the send buffer. With TLS asyncio treats 0 as a buffer that is always full.
     secure = transport.get_extra_info("ssl_object") is not None
     transport.set_write_buffer_limits(high=1 if secure else 0, low=0)
     connection = transport.get_extra_info("socket")

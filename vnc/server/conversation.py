@@ -1,4 +1,4 @@
-"""The server's side of one connection without I/O: a parser of what clients say, and what is to be sent to them."""
+"""The base class of server-side protocols without I/O: it feeds a parser and collects the bytes to send."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Generator
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 
 MAX_ENCODINGS = 1024
-"""Encodings in one SetEncodings; viewers name about thirty."""
+"""The most encodings in one SetEncodings; viewers send about thirty."""
 
 VERSION = b"RFB 003.008\n"
 
-_PIECE = 16 * 1024  # what is ignored is read in pieces of this
+_PIECE = 16 * 1024  # bytes: ignored data is read in pieces of this size
 
 Parser = Generator[int, bytes, None]
-"""Yields the number of bytes it wants next, and is sent them."""
+"""Yields the number of bytes that it needs next, and is sent them."""
 
 
 class Conversation(ABC):
-    """Feeds what is received to the parser of a subclass, and collects in `_out` what it wants to say."""
+    """Feeds received bytes to the parser of a subclass, which appends the bytes to send to `_out`."""
 
     def __init__(self) -> None:
         self._received = bytearray()
@@ -29,13 +29,13 @@ class Conversation(ABC):
 
     @abstractmethod
     def _parse(self) -> Parser:
-        """Parse the whole conversation."""
+        """Parse all messages of the client."""
 
     def _feed(self, data: bytes) -> None:
-        """Take bytes; after an error everything is ignored.
+        """Feed bytes to the parser; after an error all bytes are ignored.
 
         Raises:
-            ProtocolError, AuthError: as the parser.
+            ProtocolError, AuthError: raised by the parser.
         """
         self._received += data
         position = 0
@@ -53,17 +53,17 @@ class Conversation(ABC):
             del self._received[:position]
 
     def data_to_send(self) -> bytes:
-        """Return what has to go to the client now, once."""
+        """Return the bytes to send to the client, and forget them."""
         data = b"".join(self._out)
         self._out.clear()
         return data
 
 
 def read_encodings() -> Generator[int, bytes, bytes]:
-    """Read a SetEncodings after its type (RFC 6143 section 7.5.2); 1 padding + 2 count + 4 each.
+    """Read SetEncodings after its type (RFC 6143 section 7.5.2): 1 padding + 2 count + 4 each.
 
     Raises:
-        LimitExceeded: it names more than `MAX_ENCODINGS`.
+        LimitExceeded: it contains more than `MAX_ENCODINGS`.
     """
     start = yield 3
     count = int.from_bytes(start[1:], "big")
@@ -73,7 +73,7 @@ def read_encodings() -> Generator[int, bytes, bytes]:
 
 
 def drop(length: int) -> Parser:
-    """Read over so many bytes."""
+    """Skip `length` bytes."""
     while length:
         length -= len((yield min(length, _PIECE)))
 

@@ -1,4 +1,4 @@
-"""Which parts of the screen changed: a grid of tiles per reader, merged into few rects."""
+"""Changed areas of the screen: a grid of tiles per reader, merged into few rectangles."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ TILE = 16
 """Tile side in pixels: 48 bytes of RGB, six 64-bit words, so that tiles are compared word by word."""
 
 MAX_RECTS = 32
-"""Above this many rects their bounding box is sent instead: each one costs a client a header and a call."""
+"""The most rectangles of an update; beyond it their bounding box is sent, because each rectangle costs time."""
 
 Grid = NDArray[np.bool_]
-"""One flag a tile, (rows, columns)."""
+"""One flag per tile, shape (rows, columns)."""
 
 Part = tuple[slice, slice]
-"""An area of an array that is a screen: rows and columns."""
+"""An area of an array of pixels: rows and columns."""
 
 
 class Rect(NamedTuple):
@@ -30,14 +30,14 @@ class Rect(NamedTuple):
     height: int
 
     def intersection(self, other: Rect) -> Rect | None:
-        """The area both cover; None when there is none."""
+        """Return the area that both cover; None if they do not overlap."""
         x, y = max(self.x, other.x), max(self.y, other.y)
         right = min(self.x + self.width, other.x + other.width)
         bottom = min(self.y + self.height, other.y + other.height)
         return Rect(x, y, right - x, bottom - y) if right > x and bottom > y else None
 
     def union(self, other: Rect) -> Rect:
-        """The smallest area that covers both."""
+        """Return the smallest rectangle that contains both."""
         x, y = min(self.x, other.x), min(self.y, other.y)
         right = max(self.x + self.width, other.x + other.width)
         bottom = max(self.y + self.height, other.y + other.height)
@@ -45,12 +45,12 @@ class Rect(NamedTuple):
 
 
 def tiles(length: int) -> int:
-    """How many tiles cover `length` pixels."""
+    """Return the number of tiles that cover `length` pixels."""
     return -(-length // TILE)
 
 
 def changed_tiles(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Grid:
-    """Compare two frames given as rows of words, padded to whole tiles."""
+    """Return the tiles in which two frames differ, given as rows of words padded to whole tiles."""
     words = TILE * 3 // 8
     rows, columns = before.shape[0] // TILE, before.shape[1] // words
     different = np.empty(before.shape, np.bool_)
@@ -61,7 +61,7 @@ def changed_tiles(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Grid
 
 
 def merge(grid: Grid) -> list[Rect]:
-    """Cover the set tiles with few rects, in tiles: runs of a row, joined with equal runs above."""
+    """Return few rectangles, in tiles, that cover the set tiles: runs of a row joined with equal runs above."""
     if grid.all():
         return [Rect(0, 0, grid.shape[1], grid.shape[0])]
     padded = np.zeros((grid.shape[0], grid.shape[1] + 2), np.int8)
@@ -90,7 +90,7 @@ def _bounded(rects: list[Rect]) -> list[Rect]:
 
 
 class Damage:
-    """What one reader has not been sent yet."""
+    """The tiles that one client has not received yet."""
 
     def __init__(self, width: int, height: int) -> None:
         self._screen = Rect(0, 0, width, height)
@@ -101,11 +101,11 @@ class Damage:
         self._grid |= grid
 
     def add_rect(self, rect: Rect) -> None:
-        """Mark every tile that `rect`, which lies inside the screen, touches."""
+        """Mark every tile that `rect`, inside the screen, touches."""
         self._grid[self._touched(rect)] = True
 
     def take(self, region: Rect) -> list[Rect]:
-        """Return the damaged rects inside `region`, which lies inside the screen, and count them as sent."""
+        """Return the changed rectangles inside `region`, and mark them as sent; `region` is inside the screen."""
         rows, columns = self._touched(region)
         grid = self._grid[rows, columns]
         if not grid.any():
@@ -126,7 +126,7 @@ class Damage:
         )
 
     def _inside(self, region: Rect) -> tuple[slice, slice]:
-        """The tiles no part of which is outside `region`; the screen's edge cuts the last ones."""
+        """Return the tiles that lie completely in `region`; tiles may extend beyond the edge of the screen."""
         right, bottom = region.x + region.width, region.y + region.height
         return (
             slice(tiles(region.y), tiles(bottom) if bottom == self._screen.height else bottom // TILE),
@@ -135,7 +135,7 @@ class Damage:
 
 
 def around(parts: Sequence[Part]) -> Part:
-    """Return the smallest part with all of these in it; there is one at least."""
+    """Return the smallest part that contains all `parts`, of which there is at least one."""
     rows, columns = zip(*parts, strict=True)
     return _hull(rows), _hull(columns)
 

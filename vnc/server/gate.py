@@ -1,4 +1,4 @@
-"""A gate before a VNC server: what a client, let in by other means, may say is passed on and the rest is not."""
+"""A filter in front of a VNC server, which forwards the permitted messages of a client and drops the others."""
 
 from __future__ import annotations
 
@@ -7,43 +7,44 @@ from vnc.errors import LimitExceeded, ProtocolError
 from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_encodings
 
 MAX_CUT_TEXT = 1 << 20
-"""Bytes of clipboard that are read and dropped; more ends the session."""
+"""Bytes of clipboard text, which is dropped; a longer text ends the session."""
 
 _ONE_TYPE_NONE = b"\x01\x01"
 _OK = bytes(4)
 
 _LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
-"""Of the messages of one length: pixel format, update request, key, pointer, continuous updates, xvp."""
+"""The lengths of messages of fixed size: pixel format, update request, key, pointer, continuous updates, xvp."""
 _TRUE_COLOUR = 7  # the offset of the flag in SetPixelFormat: 1 type + 3 padding + 3
 _WATCHING = frozenset({0, 2, 3, 150, 248})
 _ACTING = _WATCHING | {4, 5, 255}
-# Neither may set the screen's size (251), shut the machine down (250), nor fill its clipboard (6). Neither may ask for
-# what the server answers at once, a colour map or a fence: the answers to a client that does not read would pile up.
+# No client may resize the screen (251), shut the machine down (250) or set its clipboard (6). No client may request a
+# colour map or a fence, which the server answers at once: the answers would accumulate if the client does not read.
 
 
 class Gate(Conversation):
-    """One client: `receive` its bytes, hand on what that returns, and send the client its `data_to_send`.
+    """The filter for one client, which the caller has authenticated by other means.
 
-    The client is asked for no password. After `opened`, the server's own ServerInit has to be sent to it.
+    Pass the client's bytes to `receive`, forward what it returns to the server, and send `data_to_send` to the client.
+    The gate requires no password. When `opened` is True, send the server's own ServerInit to the client.
     """
 
     def __init__(self, *, acting: bool) -> None:
-        """Greet the client.
+        """Prepare the version message; `data_to_send` returns it.
 
         Args:
-            acting: whether its keys and pointer get through; otherwise it can only watch.
+            acting: whether to forward keys and pointer; otherwise the client can only watch.
         """
         self.opened = False
-        """Whether the client is through its handshake, ClientInit included."""
+        """Whether the handshake is complete, ClientInit included."""
         self._passed = _ACTING if acting else _WATCHING
         self._forward: list[bytes] = []
         super().__init__()
 
     def receive(self, data: bytes) -> bytes:
-        """Return what the server may have of it.
+        """Return the bytes to forward to the server.
 
         Raises:
-            ProtocolError: the client broke RFB; nothing it sends gets through any more.
+            ProtocolError: the client sent invalid data; later bytes are dropped.
         """
         try:
             self._feed(data)
@@ -61,11 +62,11 @@ class Gate(Conversation):
             else:
                 message = head + (yield length - 1)
                 if message[0] == 0 and not message[_TRUE_COLOUR]:
-                    raise ProtocolError("the client wants a colour map")
+                    raise ProtocolError("the client requests a colour map")
                 self._pass(message)
 
     def _handshake(self) -> Parser:
-        """RFC 6143 section 7.1 to 7.3.1, without authentication."""
+        """Do the handshake without authentication (RFC 6143 sections 7.1 to 7.3.1)."""
         version = yield len(VERSION)
         if version != VERSION:
             raise ProtocolError(f"the client speaks {version!r}, not {VERSION!r}")
@@ -74,7 +75,7 @@ class Gate(Conversation):
         if chosen != 1:
             raise ProtocolError(f"client chose security type {chosen}, offered was 1")
         self._out.append(_OK)
-        yield 1  # ClientInit's shared flag: whoever connects to the server on the client's behalf shares
+        yield 1  # ClientInit's shared flag, ignored: the caller's connection to the server is shared
         self.opened = True
 
     def _pass(self, message: bytes) -> None:

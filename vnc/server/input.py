@@ -1,4 +1,4 @@
-"""What one client holds down, so that nothing stays held when it leaves."""
+"""The keys and buttons that a client holds, which are released when it disconnects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from vnc.events import Event, KeyEvent, PointerEvent
 
 MAX_HELD = 256
-"""Keys one client may hold at once, more than any keyboard has; presses beyond are dropped."""
+"""The most keys that a client can hold, more than any keyboard has; further presses are dropped."""
 
 
 class ClientInput:
@@ -15,16 +15,16 @@ class ClientInput:
 
     def __init__(self, width: int, height: int) -> None:
         self._width, self._height = width, height
-        self._held: dict[int, None] = {}  # a dict keeps the order they went down in
+        self._held: dict[int, None] = {}  # a dict keeps the order of the presses
         self._pointer = PointerEvent(0, 0, 0)
 
     def accept(self, events: Iterable[Event]) -> list[Event]:
-        """Return `events` with the pointer on the screen, without presses beyond the bound."""
+        """Return `events` with pointer positions clipped to the screen, without presses beyond `MAX_HELD`."""
         moved = (self._key(event) if isinstance(event, KeyEvent) else self._move(event) for event in events)
         return [event for event in moved if event is not None]
 
     def release(self) -> list[Event]:
-        """The events that let go of everything held."""
+        """Return the events that release all held keys and buttons."""
         events: list[Event] = [KeyEvent(keysym, False) for keysym in reversed(self._held)]
         if self._pointer.button_mask:
             events.append(PointerEvent(self._pointer.x, self._pointer.y, 0))

@@ -1,4 +1,4 @@
-"""How long wrong passwords are answered late, by address, in bounded memory."""
+"""Delays of the answers to wrong passwords, by client address, in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 
 MAX_DELAY = 4.0
-"""Seconds; a person who mistypes still gets an answer, a guesser gets a few a second."""
+"""Seconds: short enough for a person who mistypes, long enough to limit guesses to a few per second."""
 
 MAX_PENDING = 8
-"""Late answers one address may be waiting for; further connections of it are refused until then."""
+"""Delayed answers per address; further connections from it are refused until one has been sent."""
 
 FORGET = 60.0
-"""Seconds after its last failure in which an address is a stranger again."""
+"""Seconds after its last failure until an address starts with the first delay again."""
 
 MAX_ADDRESSES = 1024
-"""Remembered; beyond it the one that failed longest ago is forgotten."""
+"""The most addresses in memory; beyond it the one with the oldest failure is dropped."""
 
 
 @dataclass(slots=True)
@@ -26,10 +26,10 @@ class _Record:
 
 
 class Penalties:
-    """Failed authentications by address. Time is passed in.
+    """Failed authentications by address. Callers pass the time.
 
-    A lock-out would let one wrong client behind a container bridge shut out all others, so failures cost
-    only those who fail: their answers come later each time, and few of them may be due at once.
+    All clients behind a container bridge share one address, so a lock-out would let one of them exclude the others.
+    Instead each failure delays its own answer, longer each time, and few answers may be pending at once.
     """
 
     def __init__(self, first_delay: float) -> None:
@@ -40,12 +40,12 @@ class Penalties:
         return len(self._records)
 
     def refused(self, address: str, now: float) -> bool:
-        """Whether so many answers to this address are still due that it may not try again yet."""
+        """Whether `MAX_PENDING` answers to this address are pending, so that it cannot try again yet."""
         record = self._records.get(address)
         return record is not None and sum(due > now for due in record.due) >= MAX_PENDING
 
     def failed(self, address: str, now: float) -> float:
-        """Count a failure; return the seconds its answer has to wait, whether the client does or not."""
+        """Record a failure; return the delay of its answer in seconds."""
         record = self._records.pop(address, None)
         if record is None or now - record.last > FORGET:
             record = _Record()

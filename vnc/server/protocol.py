@@ -1,4 +1,4 @@
-"""The server's side of one RFB connection without I/O: bytes in, messages and bytes out."""
+"""The server side of one RFB connection without I/O: it turns bytes into messages, and into bytes to send."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from vnc.server.damage import Rect
 from vnc.vncauth import CHALLENGE_BYTES, Access, Passwords
 
 MAX_CUT_TEXT = 2**31 - 1
-"""Announced bytes of clipboard; above are the negative lengths of an extension we do not offer."""
+"""Bytes of clipboard text. Greater numbers are negative lengths, of the extended clipboard."""
 
 AUTH_FAILED = "authentication failed"
 REFUSED = "too many authentication failures, try again later"
 TLS_REQUIRED = "TLS is required"
 
-_NEVER = 1 << 62  # bytes: nothing more comes in the clear
+_NEVER = 1 << 62  # bytes: the parser accepts no more plain text
 
 
 @dataclass(frozen=True, slots=True)
 class SetPixelFormat:
-    """RFC 6143 section 7.5.1."""
+    """The client sets its pixel format (RFC 6143 section 7.5.1)."""
 
     pixel_format: PixelFormat
 
 
 @dataclass(frozen=True, slots=True)
 class SetEncodings:
-    """RFC 6143 section 7.5.2: in the client's order of preference."""
+    """The client's encodings, in its order of preference (RFC 6143 section 7.5.2)."""
 
     encodings: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateRequest:
-    """RFC 6143 section 7.5.3; `region` is as the client sent it."""
+    """FramebufferUpdateRequest (RFC 6143 section 7.5.3); `region` may reach beyond the screen."""
 
     incremental: bool
     region: Rect
@@ -50,7 +50,7 @@ class UpdateRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """rfbproto 7.4.8: an answer to every request of the client, in the order of its messages."""
+    """The answer to a fence of the client (rfbproto 7.4.8), to be sent in the order of its messages."""
 
     flags: int
     payload: bytes
@@ -62,14 +62,14 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Established:
-    """The handshake is over."""
+    """The handshake is complete."""
 
     access: Access
 
 
 @dataclass(frozen=True, slots=True)
 class BeginTLS:
-    """The client agreed on TLS: not another byte in the clear, and then `ServerProtocol.secured`."""
+    """The client agreed on TLS: start it, then call `ServerProtocol.secured`."""
 
 
 Message = SetPixelFormat | SetEncodings | UpdateRequest | Fence | BeginTLS | Established | Event
@@ -88,15 +88,15 @@ class ServerProtocol(Conversation):
         refuse: bool = False,
         tls: bool = False,
     ) -> None:
-        """Greet the client.
+        """Prepare the version message; `data_to_send` returns it.
 
         Args:
-            width: of the framebuffer.
-            height: of the framebuffer.
-            name: of the desktop.
-            passwords: what a client may authenticate with.
-            refuse: turn the client away, with the reason `REFUSED`, before it may try.
-            tls: let nobody in without TLS, which is VeNCrypt's X509Vnc, or X509None where there are no passwords.
+            width: width of the framebuffer in pixels.
+            height: height of the framebuffer in pixels.
+            name: desktop name.
+            passwords: the passwords that the server accepts.
+            refuse: whether to refuse the client, with the reason `REFUSED`, before it can authenticate.
+            tls: whether to require TLS: VeNCrypt's X509Vnc, or X509None without passwords.
         """
         encoded = name.encode()
         self._server_init = struct.pack(">HH", width, height) + RGBX.encode() + _text(encoded)
@@ -108,26 +108,26 @@ class ServerProtocol(Conversation):
         super().__init__()
 
     def receive(self, data: bytes) -> list[Message]:
-        """Return the messages completed by `data`.
+        """Return the messages that `data` completes.
+
+        After an error, all messages are ignored, including those that arrived together with its cause.
 
         Raises:
-            ProtocolError: the client broke RFB; `data_to_send` may have a last word.
-            AuthError: it may not come in; `data_to_send` says so.
-
-        After an error everything is ignored, what came in together with its cause included.
+            ProtocolError: the client sent invalid data; `data_to_send` may return a last message.
+            AuthError: authentication failed; `data_to_send` returns the reason for the client.
         """
         try:
             self._feed(data)
-            # The list itself stays: a parser that waits for the rest of a message holds on to it.
+            # A copy: the parser keeps a reference to the list.
             return self._messages.copy()
         finally:
             self._messages.clear()
 
     def secured(self) -> None:
-        """Go on after `BeginTLS`: TLS stands.
+        """Continue after `BeginTLS`, when TLS has started.
 
         Raises:
-            ProtocolError: the client said something in the clear that it wants taken for a part of what TLS protects.
+            ProtocolError: plain text arrived that an attacker may have inserted, to pass it off as protected.
         """
         if self._received:
             raise ProtocolError(f"{len(self._received)} bytes in the clear where TLS begins")
@@ -155,12 +155,12 @@ class ServerProtocol(Conversation):
         access = yield from self._authenticate()
         if self._passwords.required or self._minor >= 8:
             self._out.append(struct.pack(">I", 0))
-        yield 1  # ClientInit's shared flag: here sessions always are
+        yield 1  # ClientInit's shared flag, which is ignored: all sessions are shared
         self._out.append(self._server_init)
         self._messages.append(Established(access))
 
     def _vencrypt(self) -> Parser:
-        """rfbproto, "VeNCrypt"."""
+        """Negotiate TLS (rfbproto, "VeNCrypt")."""
         self._out.append(VENCRYPT_VERSION)
         version = yield 2
         if version != VENCRYPT_VERSION:
@@ -209,7 +209,7 @@ class ServerProtocol(Conversation):
         return access
 
     def _fail_security(self, reason: str) -> None:
-        """RFC 6143 section 7.1.3: the reason came with 3.8."""
+        """Send a failed security result; only version 3.8 has a reason (RFC 6143 section 7.1.3)."""
         self._out.append(struct.pack(">I", 1) + (_text(reason.encode()) if self._minor >= 8 else b""))
 
     def _message(self, kind: int) -> Parser:
@@ -243,7 +243,7 @@ class ServerProtocol(Conversation):
             raise LimitExceeded(f"client sends a fence of {length} bytes, the limit is {fences.MAX_PAYLOAD}")
         payload = (yield length) if length else b""
         if flags & fences.REQUEST:
-            # Messages are processed one after the other, so blocking before and after needs nothing.
+            # Messages are processed in order, so BLOCK_BEFORE and BLOCK_AFTER need no code.
             self._messages.append(Fence(flags & (fences.BLOCK_BEFORE | fences.BLOCK_AFTER), payload))
 
     def _cut_text(self) -> Parser:
@@ -254,7 +254,7 @@ class ServerProtocol(Conversation):
 
 
 def _minor_version(line: bytes) -> int:
-    """RFC 6143 section 7.1.1: 3.3, 3.7 and 3.8 are published; every other version means 3.3."""
+    """Return the minor version, 3, 7 or 8; every other version counts as 3.3 (RFC 6143 section 7.1.1)."""
     major, dot, minor = line[4:7], line[7:8], line[8:11]
     if line[:4] != b"RFB " or dot != b"." or line[11:] != b"\n" or not (major + minor).isdigit():
         raise ProtocolError(f"not an rfb version: {line!r}")

@@ -1,4 +1,4 @@
-"""The framebuffer of a server: the newest frame, what changed in it, and its pixels in any format."""
+"""The framebuffer of a server: it finds the changed tiles of a new frame and converts pixels."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from vnc.pixel_format import Codes, PixelFormat, WordLayout, convert, word_layou
 from vnc.server.damage import TILE, Grid, Rect, changed_tiles, tiles
 from vnc.session import Frame
 
-_GUARD = 8  # spare bytes at either end: a pixel read as a word reaches one byte out
-_CACHE_SIZE = 16  # converted windows kept for one frame; a client may ask for any number of regions
+_GUARD = 8  # spare bytes at either end: a pixel read as a word extends one byte beyond
+_CACHE_SIZE = 16  # converted areas cached per frame; clients may request any number of areas
 
 
 class _Buffer:
-    """One frame in packed RGB, each row padded to whole tiles."""
+    """One frame in packed RGB; rows are padded to whole tiles."""
 
     def __init__(self, width: int, height: int) -> None:
         self._stride = tiles(width) * TILE * 3
@@ -28,7 +28,7 @@ class _Buffer:
         self.rgb: Frame = pixels.reshape(rows, -1, 3)[:height, :width]
 
     def codes(self, rect: Rect, layout: WordLayout) -> Codes:
-        """The pixels of `rect`, one unaligned word each: much faster than a copy channel by channel."""
+        """Return the pixels of `rect`, each read as one unaligned word, which is faster than channel by channel."""
         offset = _GUARD + rect.y * self._stride + rect.x * 3 + layout.first
         dtype = np.dtype(np.uint32)
         words: NDArray[np.uint32] = np.ndarray(
@@ -44,7 +44,7 @@ class _Buffer:
 
 
 class Screen:
-    """Two buffers, the newest frame and the one before, which swap places at each `present`."""
+    """A screen with two buffers, for the newest frame and the one before, which each `present` swaps."""
 
     def __init__(self, width: int, height: int) -> None:
         self.rect = Rect(0, 0, width, height)
@@ -53,10 +53,10 @@ class Screen:
         self._cache: dict[tuple[Rect, PixelFormat], Codes] = {}
 
     def present(self, frame: Frame) -> Grid | None:
-        """Copy `frame` in; return the tiles that changed, None if none did.
+        """Copy a frame; return the tiles that changed, None if none did.
 
         Raises:
-            ValueError: it is not (height, width, 3) of uint8.
+            ValueError: the frame does not have the shape (height, width, 3) of the screen, or is not uint8.
         """
         if frame.shape != self._back.rgb.shape or frame.dtype != np.uint8:
             raise ValueError(
@@ -71,15 +71,15 @@ class Screen:
         return grid
 
     def rgb(self, rect: Rect) -> Frame:
-        """A view of the newest frame's pixels, valid until the next `present`."""
+        """Return a view of the newest frame, valid until the next `present`."""
         return self._front.rgb[rect.y : rect.y + rect.height, rect.x : rect.x + rect.width]
 
     def checksum(self) -> int:
-        """Return the CRC-32 of the newest frame's pixels, row by row, R G B."""
+        """Return the CRC-32 of the newest frame, row by row, in the order red, green, blue."""
         return zlib.crc32(np.ascontiguousarray(self._front.rgb).data)
 
     def codes(self, rect: Rect, pixel_format: PixelFormat) -> Codes:
-        """The pixels of `rect` in a true-colour format: contiguous, read-only, shared among clients."""
+        """Return the pixels of `rect` in a true-colour format: contiguous, read-only, shared by all clients."""
         key = rect, pixel_format
         codes = self._cache.get(key)
         if codes is None:

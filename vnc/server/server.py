@@ -1,4 +1,4 @@
-"""A small VNC server over a numpy framebuffer, for remotes that draw their own pixels."""
+"""A VNC server for programs that draw into a numpy array."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ _MAX_NAME = 1024
 
 
 class VNCServer:
-    """Shows the frames it is given to any number of VNC clients, and hands on their input.
+    """A VNC server that shows frames to any number of clients and reports their input.
 
-    Everything is called, and calls back, on the thread of the event loop that ran `start`.
+    It offers RFB 3.8, 3.7 and 3.3 (RFC 6143 section 7.1.1), the security types None, VNC Authentication and VeNCrypt,
+    and the encodings Raw, Tight and ZRLE. Call its methods on the thread of the event loop that ran `start`, which also
+    calls `on_events`.
     """
 
     def __init__(
@@ -37,18 +39,19 @@ class VNCServer:
         on_events: Callable[[Sequence[Event]], object] | None = None,
         limits: ServerLimits | None = None,
     ) -> None:
-        """Make a server that does not listen yet; the screen is black.
+        """Create a server with a black screen, which does not listen yet.
 
         Args:
-            width: of the screen in pixels.
-            height: of the screen in pixels.
-            name: the desktop name clients show.
-            password: asked for by VNC Authentication, of which eight bytes count; None lets everybody in.
-            view_only_password: clients that give this one only watch.
-            view_only: whether all clients only watch.
-            on_events: called with the input of one client, in order, as much as came in at once. When a
-                client leaves, the keys and buttons it still held are released by further events.
-            limits: bounds on what clients may cost.
+            width: width of the screen in pixels, 1 to 16384.
+            height: height of the screen in pixels, 1 to 16384.
+            name: desktop name that clients show, at most 1024 bytes of UTF-8.
+            password: password for VNC Authentication (RFC 6143 section 7.2.2), which uses its first 8 bytes; None
+                requires no authentication.
+            view_only_password: password of clients that receive pixels but whose input is ignored.
+            view_only: whether to ignore the input of all clients.
+            on_events: function that is called with a list of `KeyEvent`s and `PointerEvent`s of one client, in order.
+                When a client disconnects, further events release the keys and buttons that it held.
+            limits: bounds on the memory and time that clients can use.
 
         Raises:
             ValueError: a size, the name or a password is out of bounds.
@@ -71,14 +74,19 @@ class VNCServer:
         self._port = 0
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> None:
-        """Listen; port 0 takes a free one, with `tls` nobody gets in without it (VeNCrypt).
+        """Listen for clients.
+
+        Args:
+            host: host name or address of the interface to listen on.
+            port: TCP port; 0 chooses a free one.
+            tls: SSL context with the server's certificate; clients without VeNCrypt are then refused.
 
         Raises:
-            OSError: the address cannot be had.
-            RuntimeError: the server listens already.
+            OSError: the address is in use or not available.
+            RuntimeError: the server is already listening.
         """
         if self._listener is not None:
-            raise RuntimeError(f"the vnc server listens already, on port {self._port}")
+            raise RuntimeError(f"the VNC server is already listening on port {self._port}")
         loop = asyncio.get_running_loop()
         self._desktop.closed = False
         self._desktop.tls = tls
@@ -87,19 +95,22 @@ class VNCServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on; 0 before `start`."""
+        """The TCP port of the server; 0 before `start`."""
         return self._port
 
     @property
     def clients(self) -> int:
-        """How many clients are connected and authenticated."""
+        """The number of connected and authenticated clients."""
         return sum(connection.established for connection in self._desktop.connections)
 
     def present(self, frame: Frame) -> None:
-        """Show `frame`, (height, width, 3) uint8 RGB, which is copied; send it to who waits for a change.
+        """Show a frame, and send its changes to the clients that have requested an update.
+
+        Args:
+            frame: pixels of shape (height, width, 3), dtype uint8, channels red, green, blue; they are copied.
 
         Raises:
-            ValueError: the frame has not the screen's shape, or is not uint8.
+            ValueError: `frame` has another shape or dtype.
         """
         grid = self._desktop.screen.present(frame)
         if grid is None:
@@ -108,11 +119,11 @@ class VNCServer:
             connection.changed(grid)
 
     def checksum(self) -> int:
-        """Return the CRC-32 of the pixels shown, row by row, R G B."""
+        """Return the CRC-32 of the shown pixels, row by row, in the order red, green, blue."""
         return self._desktop.screen.checksum()
 
     async def close(self) -> None:
-        """Stop listening and drop all clients; idempotent."""
+        """Stop listening and disconnect all clients; idempotent."""
         listener, self._listener = self._listener, None
         if listener is None:
             return

@@ -371,7 +371,7 @@ async def test_it_listens_on_loopback_without_delays(serve, clients) -> None:
 
 async def test_misuse_is_named(serve) -> None:
     server = await serve()
-    with pytest.raises(RuntimeError, match="listens already"):
+    with pytest.raises(RuntimeError, match="already listening"):
         await server.start()
     with pytest.raises(ValueError, match="a frame of this screen"):
         server.present(np.zeros((HEIGHT + 1, WIDTH, 3), np.uint8))

@@ -1,4 +1,4 @@
-"""The encodings our server speaks; adding one is a file here and a line in `ENCODERS`."""
+"""The encodings of the server. A new one is a file in this folder and a line in `ENCODERS`."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ __all__ = ["ENCODERS", "RAW", "TIGHT", "ZRLE", "EncodedRect", "Encoder", "prefer
 
 
 def preferred(encodings: Sequence[int]) -> int:
-    """The first of a client's `encodings` we speak; Raw, which every client must accept, if none."""
+    """Return the first of a client's `encodings` that the server has; else Raw, which every client accepts."""
     return next((encoding for encoding in encodings if encoding in ENCODERS), RAW)

@@ -1,4 +1,4 @@
-"""What an encoder is: a rect of the screen in, one or more encoded rects out."""
+"""The interface of an encoder."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from vnc.server.screen import Screen
 
 
 class EncodedRect(NamedTuple):
-    """A rect and its encoded pixels, without the rect header."""
+    """A rectangle and its encoded pixels, without the header."""
 
     rect: Rect
     payload: bytes | memoryview
 
 
 class Encoder(Protocol):
-    """One client's encoder of one encoding; its zlib streams last as long as the connection."""
+    """The encoder of one client for one encoding; its zlib streams last as long as the connection."""
 
     def encode(self, screen: Screen, rect: Rect, pixel_format: PixelFormat) -> Iterable[EncodedRect]:
-        """Encode `rect` of the newest frame in a true-colour format."""
+        """Return `rect` of the newest frame, encoded in a true-colour format, as one or more rectangles."""
         ...

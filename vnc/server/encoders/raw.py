@@ -11,8 +11,8 @@ from vnc.server.screen import Screen
 
 
 class RawEncoder:
-    """Pixels as they are; the payload is the screen's converted window itself."""
+    """The Raw encoder; its payload is the screen's cached conversion, without a copy."""
 
     def encode(self, screen: Screen, rect: Rect, pixel_format: PixelFormat) -> Iterable[EncodedRect]:
-        """Return the one encoded rect."""
+        """Return one encoded rectangle."""
         return (EncodedRect(rect, screen.codes(rect, pixel_format).data),)

@@ -1,4 +1,4 @@
-"""Runs of equal pixels and palettes: what ZRLE and Tight choose their sub-encodings by."""
+"""Runs of equal pixels and palettes, from which ZRLE and Tight choose their sub-encodings."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from vnc.pixel_format import Codes
 
-_SAMPLE = 512  # pixels looked at first; most areas of many colours are found out by these
+_SAMPLE = 512  # pixels that are checked first; they suffice for most areas of many colours
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The pixels of a rect, row after row, as runs."""
+    """The pixels of a rectangle as runs, row after row."""
 
     codes: Codes
     """The pixel of each run."""
     lengths: NDArray[np.intp]
 
     def palette(self, limit: int) -> Codes | None:
-        """The distinct pixels in ascending order, None when there are more than `limit`."""
+        """Return the distinct pixels in ascending order; None if there are more than `limit`."""
         if self.codes.size > 2 * _SAMPLE:
             sample = self.codes[:: self.codes.size // _SAMPLE]
             if np.unique(sample).size > limit:
@@ -31,12 +31,12 @@ class Runs:
         return palette if palette.size <= limit else None
 
     def indices(self, palette: Codes) -> NDArray[np.uint8]:
-        """The place of each run's pixel in `palette`."""
+        """Return the index of each run's pixel in `palette`."""
         return np.searchsorted(palette, self.codes).astype(np.uint8)
 
 
 def find_runs(codes: Codes) -> Runs:
-    """Split `codes`, read row after row, into runs."""
+    """Return the runs of `codes`, row after row."""
     flat = codes.reshape(-1)
     edges = np.flatnonzero(flat[1:] != flat[:-1])
     bounds = np.empty(edges.size + 2, np.intp)
@@ -46,7 +46,7 @@ def find_runs(codes: Codes) -> Runs:
 
 
 def pack_bits(indices: NDArray[np.unsignedinteger[Any]], bits: int) -> bytes:
-    """Pack (height, width) palette indices to 1, 2 or 4 bits each, first pixel highest, rows padded."""
+    """Pack palette indices of shape (height, width) with 1, 2 or 4 bits each, highest bits first, rows padded."""
     if bits == 1:
         return np.packbits(indices, axis=1).tobytes()
     height, width = indices.shape

@@ -1,4 +1,4 @@
-"""Tight encoding, lossless (rfbproto, "Tight Encoding"): fill, palette and copy rects over zlib streams."""
+"""Lossless Tight encoding (rfbproto, "Tight Encoding"): fill, palette and copy rectangles in zlib streams."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from vnc.server.encoders.runs import find_runs, pack_bits
 from vnc.server.screen import Screen
 
 _MAX_WIDTH = 2048  # the protocol's
-_MAX_PIXELS = 65536  # what TigerVNC keeps to; clients size their buffers by it
-_MIN_TO_COMPRESS = 12  # the protocol's: shorter data is sent as it is
+_MAX_PIXELS = 65536  # TigerVNC's limit, by which clients size their buffers
+_MIN_TO_COMPRESS = 12  # the protocol's: shorter data is not compressed
 _LEVEL = 1
 _FILL = 0x80
 _EXPLICIT_FILTER = 0x40
 _PALETTE_FILTER = b"\x01"
-_COPY_STREAM, _MONO_STREAM, _INDEX_STREAM = 0, 1, 2  # data of one kind in each
+_COPY_STREAM, _MONO_STREAM, _INDEX_STREAM = 0, 1, 2  # one stream per kind of data
 
 
 class TightEncoder:
-    """One client's Tight streams; each is reset by nobody, so it lasts as long as the connection."""
+    """The Tight encoder of one client; its zlib streams are never reset."""
 
     def __init__(self) -> None:
         self._streams = [zlib.compressobj(_LEVEL) for _ in range(3)]
 
     def encode(self, screen: Screen, rect: Rect, pixel_format: PixelFormat) -> Iterable[EncodedRect]:
-        """Yield the encoded parts `rect` has to be cut into."""
+        """Yield the encoded parts of `rect`, each within the size limits of Tight."""
         packing = tpixel(pixel_format)
         codes = screen.codes(rect, packing.format)
         for x, y, width, height in _parts(rect):
@@ -59,12 +59,12 @@ class TightEncoder:
 
 
 def _pays(colours: int, pixels: int, pixel_bytes: int) -> bool:
-    """Whether a palette and its indices are shorter than the pixels; two colours are a bit each."""
+    """Whether a palette with indices is shorter than the pixels; two colours take one bit per pixel."""
     return colours == 2 or colours * pixel_bytes + pixels < pixels * pixel_bytes
 
 
 def _compact_length(length: int) -> bytes:
-    """Seven bits a byte, lowest first, the top bit saying that more follow; the third byte has eight."""
+    """Return a length with 7 bits per byte, lowest first; the top bit means that more follow. The third has 8."""
     if length < 1 << 7:
         return bytes([length])
     if length < 1 << 14:
@@ -73,7 +73,7 @@ def _compact_length(length: int) -> bytes:
 
 
 def _parts(rect: Rect) -> Iterator[Rect]:
-    """Cut `rect` into parts small enough for the protocol, in coordinates of its own."""
+    """Yield parts of `rect` within the size limits of Tight, relative to its corner."""
     for x in range(0, rect.width, _MAX_WIDTH):
         width = min(_MAX_WIDTH, rect.width - x)
         step = max(1, _MAX_PIXELS // width)

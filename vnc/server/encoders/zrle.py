@@ -1,4 +1,4 @@
-"""ZRLE encoding (RFC 6143 section 7.7.6): tiles as palettes and runs, through one zlib stream."""
+"""ZRLE encoding (RFC 6143 section 7.7.6): tiles of palettes and runs in one zlib stream."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from vnc.server.encoders.runs import Runs, find_runs, pack_bits
 from vnc.server.screen import Screen
 
 _TILE = 64
-_LEVEL = 1  # pixels are wanted now: level 6 costs several times the processor for a tenth of the bytes
-_PALETTE = 127  # the most colours of a palette of runs
+_LEVEL = 1  # level 6 takes several times the CPU time to save a tenth of the bytes
+_PALETTE = 127  # the most colours of a palette with runs
 _PACKED = 16  # the most colours of a packed palette
 
 
 class ZRLEEncoder:
-    """One client's ZRLE stream."""
+    """The ZRLE encoder of one client, with its zlib stream."""
 
     def __init__(self) -> None:
         self._stream = zlib.compressobj(_LEVEL)
 
     def encode(self, screen: Screen, rect: Rect, pixel_format: PixelFormat) -> Iterable[EncodedRect]:
-        """Return the one encoded rect."""
+        """Return one encoded rectangle."""
         packing = cpixel(pixel_format)
         codes = screen.codes(rect, packing.format)
         tiles = (
@@ -40,7 +40,7 @@ class ZRLEEncoder:
 
 
 def encode_tile(codes: Codes, packing: Packing) -> bytes:
-    """Return a tile in whichever sub-encoding is about the smallest."""
+    """Return a tile in the sub-encoding with the smallest estimated size."""
     codes = np.ascontiguousarray(codes)
     runs = find_runs(codes)
     if runs.codes.size == 1:
@@ -89,11 +89,11 @@ def _palette_runs(runs: Runs, palette: Codes, packing: Packing) -> bytes:
 
 
 def _length_bytes(lengths: NDArray[np.intp]) -> NDArray[np.intp]:
-    """How many bytes a run length takes: 255s, and a last byte below 255."""
+    """Return the bytes of each run length: any number of 255s and one byte below 255."""
     return (lengths - 1) // 255 + 1
 
 
 def _lay_out(sizes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-    """Where each run's bytes end, and room for all of them, filled with the 255s of long runs."""
+    """Return the end of each run's bytes, and an array for all bytes that is filled with 255."""
     ends = np.cumsum(sizes)
     return ends, np.full(int(ends[-1]), 255, np.uint8)
