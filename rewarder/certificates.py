@@ -1,4 +1,4 @@
-"""What an agent asks of a rewarder over TLS, before the rewarder hears anything of the agent."""
+"""Which TLS certificates of a rewarder the client trusts."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from websockets.asyncio.client import ClientConnection
 from rewarder.errors import AuthError
 
 HANDSHAKE_ERRORS = (ssl.SSLError, ConnectionResetError)
-"""What a TLS handshake fails with, and the TCP connection before it does not."""
+"""Exceptions of a TLS handshake, which the TCP connection before it does not raise."""
 
 
 class Trust(Protocol):
-    """Decides whether a server is the one that was meant; `vnc.tls.TLS` does."""
+    """Checks the certificate of a server; `vnc.tls.TLS` implements this."""
 
     @property
     def insecure(self) -> bool:
-        """Whether any server will do."""
+        """Whether every certificate is accepted."""
         ...
 
     def context(self) -> ssl.SSLContext:
-        """Return what Python's ssl has to check.
+        """Return the context of the TLS handshake.
 
         Raises:
-            ValueError: there is nothing to check it with.
+            ValueError: the authorities cannot be loaded.
         """
         ...
 
     def check(self, certificate: bytes | None) -> None:
-        """Hold the certificate (DER) of a finished TLS handshake against what else is known.
+        """Check a certificate (DER) after the handshake, for example against a fingerprint.
 
         Raises:
-            ValueError: it is another's.
+            ValueError: it is not the expected one.
         """
         ...
 
     def is_cut_off(self, error: OSError | ValueError) -> bool:
-        """Whether a TLS handshake came to nothing because the connection ended."""
+        """Return whether a TLS handshake failed because the connection ended."""
         ...
 
     def refusal(self, error: OSError | ValueError) -> str:
-        """Say why a TLS handshake came to nothing."""
+        """Return why a TLS handshake failed, in words."""
         ...
 
 
 def checked(trust: Trust, label: str) -> type[ClientConnection]:
-    """Return a class of connections that say nothing, the password least of all, to a server `trust` refuses."""
+    """Return a class of connections that send no request, and no password, to a server that `trust` refuses."""
 
     class Checked(ClientConnection):
         async def handshake(self, *args: Any, **kwargs: Any) -> None:

@@ -1,6 +1,6 @@
-"""The agent's end of a rewarder connection: an asyncio shell around `ClientSession`.
+"""The agent's end of a rewarder connection: asyncio and websockets around `ClientSession`.
 
-Everything here runs on the event loop's thread; the agent's thread meets it in the `RewardBuffer` only.
+All code here runs on the event loop's thread. It shares only the `RewardBuffer` with the agent's thread.
 """
 
 from __future__ import annotations
@@ -44,49 +44,60 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_PORT = 15900
 MAX_OUTGOING = 256 * 1024
-"""Bytes waiting for a rewarder that does not read; beyond it the rewarder counts as lost."""
+"""Unsent bytes beyond which a rewarder that does not read counts as lost."""
 BURST = 5
-"""Pings answered one after the other at the start, so that the clock is calibrated at once."""
+"""Pings at the start of a connection, each sent at the reply to the last, to calibrate the clock quickly."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewarderAddress:
-    """Where a rewarder listens, and the password it wants."""
+    """The address of a rewarder, and how to log in.
+
+    Attributes:
+        host: a name or an IP address.
+        port: of the WebSocket.
+        password: sent in the upgrade request; None sends none.
+        tls: checks the server's certificate before the password is sent; None connects without TLS.
+    """
 
     host: str
     port: int = DEFAULT_PORT
     password: str | None = field(default=None, repr=False)
     tls: Trust | None = None
-    """With it, the connection is over TLS, and a server without is refused before it hears the password."""
 
     def __str__(self) -> str:
-        """`host:port`, brackets around IPv6, never the password."""
+        """Return `host:port`, with brackets around an IPv6 address and without the password."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
 class RewarderTimeouts:
-    """Deadlines in seconds on the monotonic clock."""
+    """Deadlines of a rewarder connection, in seconds.
+
+    Attributes:
+        open: for TCP connection, TLS handshake and upgrade together.
+        ping_interval: between two WebSocket pings.
+        ping_timeout: for the reply. A silent peer is lost after `ping_interval + ping_timeout`.
+        close: for the closing handshake.
+        clock_interval: between two `v0.control.ping`, which measure the clock.
+    """
 
     open: float = 10.0
-    """TCP connection and upgrade together."""
     ping_interval: float = 5.0
     ping_timeout: float = 10.0
-    """... and a silent peer is lost after `ping_interval + ping_timeout`."""
     close: float = 2.0
     clock_interval: float = 1.0
-    """Between two `v0.control.ping`."""
 
 
 class _Connect(websocket_connect):
-    """Follows no redirect: the password is for the address we were given."""
+    """A connection that follows no redirect, because the password is for the given address only."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
 
 
 class RewarderClient:
-    """One established connection to a rewarder. It does not reconnect: see `closed`."""
+    """One connection to a rewarder. It does not reconnect; `closed` returns when it ends."""
 
     def __init__(
         self,
@@ -122,17 +133,17 @@ class RewarderClient:
 
         Args:
             address: the rewarder and its password.
-            buffer: where rewards go; it may have served earlier connections. Its owner tells it of the end
-                of this one: only the owner can say why in the same breath.
-            on_message: called on the loop's thread after each message, when the buffer knows it already.
-            observer: only listen.
-            wants: features of `rewarder.protocol.features`; one that is not in `offer` is not to be had.
+            buffer: receives episodes; it may have served earlier connections. Its owner calls `disconnected` at the
+                end of this connection, with the reason.
+            on_message: called on the loop's thread after each message, when the buffer contains it already.
+            observer: receive everything, but control nothing.
+            wants: features of `rewarder.protocol.features`; only those in `offer` become active.
             timeouts: deadlines of opening, liveness and close.
-            label: what the logs call this remote; its address by default.
+            label: the name of this remote in logs; its address by default.
 
         Raises:
-            ConnectError: nobody there, or no rewarder.
-            AuthError: the password is refused; over TLS, the server is not to be trusted or has no TLS.
+            ConnectError: no server listens there, or it is not a rewarder.
+            AuthError: the password is refused; with TLS, the certificate is not trusted or the server has no TLS.
         """
         timeouts = timeouts or RewarderTimeouts()
         websocket = await _open(address, observer, wants, timeouts)
@@ -146,60 +157,60 @@ class RewarderClient:
 
     @property
     def error(self) -> RewarderError | None:
-        """Why the connection is over; None while it lives."""
+        """Why the connection ended; None while it is open."""
         return self._error
 
     @property
     def reset_error(self) -> ResetRejected | None:
-        """The error the latest reset was answered with, if it was."""
+        """The error that answered the latest reset, if any."""
         return self._session.reset_error
 
     @property
     def remote_version(self) -> str | None:
-        """The version of the rewarder, if it is one of ours."""
+        """The rewarder's version; None if it is not this package's."""
         response = self._websocket.response
         return None if response is None else peer_version(response.headers.get("Server"))
 
     @property
     def offer(self) -> Offer:
-        """What the rewarder can do beyond v0."""
+        """The features beyond v0 that the rewarder announced."""
         response = self._websocket.response
         return Offer() if response is None else Offer.read(response.headers)
 
     @property
     def env_observation_space(self) -> EnvObservationSpace | None:
-        """Of the environment's own observations, once it has been told."""
+        """The space of environment observations, once it is received."""
         return self._session.env_observation_space
 
     def reset(self, env_id: str | None, seed: int | None = None, fps: float | None = None) -> int:
-        """Send `v0.env.reset`; return its message id. On a connection that is over: no effect."""
+        """Send `v0.env.reset`; return its message id. No effect on a connection that has ended."""
         message_id = self._session.reset(env_id, seed, fps, time.time())
         self._flush()
         return message_id
 
     def step(self, events: Sequence[Sequence[object]]) -> int:
-        """Send `v1.env.step`; return its message id. On a connection that is over: no effect."""
+        """Send `v1.env.step`; return its message id. No effect on a connection that has ended."""
         message_id = self._session.step(events, time.time())
         self._flush()
         return message_id
 
     def call(self, call: Call) -> int:
-        """Send `v1.env.call`; return its message id. On a connection that is over: no effect.
+        """Send `v1.env.call`; return its message id. No effect on a connection that has ended.
 
         Raises:
-            ValueError: the arguments are larger than a message may be.
+            ValueError: the arguments are too large for a message.
         """
         message_id = self._session.call(call, time.time())
         self._flush()
         return message_id
 
     def action(self, env_id: str | None, action: Sequence[Sequence[Any]]) -> None:
-        """Send `v0.agent.action`. On a connection that is over: no effect."""
+        """Send `v0.agent.action`. No effect on a connection that has ended."""
         self._session.action(env_id, action, time.time())
         self._flush()
 
     async def closed(self) -> RewarderError:
-        """Wait until the connection is over; return why."""
+        """Wait until the connection ends; return why."""
         await asyncio.shield(self._task)
         return self._error or PeerLost(PEER_VANISHED)
 
@@ -242,7 +253,7 @@ class RewarderClient:
         logger.info("%s = closed: %s", self._session.label, self._error)
 
     def _ping(self) -> None:
-        """Ping now and, whatever becomes of it, again after the interval."""
+        """Send a ping now, and the next one after the interval, with or without a reply."""
         if self._error is not None:
             return
         if self._ping_timer is not None:
@@ -257,18 +268,18 @@ class RewarderClient:
             broadcast([self._websocket], frame)
         waiting = self._websocket.transport.get_write_buffer_size()
         if waiting > MAX_OUTGOING and self._error is None:
-            self._error = PeerLost(PEER_VANISHED, f"the peer does not read, {waiting} bytes are waiting")
+            self._error = PeerLost(PEER_VANISHED, f"the peer does not read, {waiting} bytes are unsent")
             self._websocket.transport.abort()
 
     def _reason(self, closed: ConnectionClosed) -> RewarderError:
-        """Say whose doing the end was, and what it means (fault table F20)."""
+        """Return why the connection ended: which side closed it, and with which code."""
         if self._closing:
             return PeerLost(ENDED_BY_PEER, "closed by us")
         received, sent = closed.rcvd, closed.sent
         if received is not None and (sent is None or closed.rcvd_then_sent):
             return _closed_by_peer(received.code, self._session.closing or received.reason)
         if sent is not None and sent.code in (1002, 1003, 1007, 1009):
-            return ProtocolError(sent.reason or "not websocket", sent.code)
+            return ProtocolError(sent.reason or "invalid websocket data", sent.code)
         if sent is not None and sent.code == CRASHED:
             return PeerLost(PEER_VANISHED, f"no pong within {self._timeouts.ping_timeout:g} s")
         return PeerLost(PEER_VANISHED, self._session.closing or "connection lost")
@@ -334,7 +345,7 @@ def _refused(address: RewarderAddress, status: int) -> RewarderError:
         return AuthError(f"{address}: http status 401, the password is refused")
     if status == 403:
         return AuthError(
-            f"{address}: http status 403, not by this name (--allow-host), or the password is refused"
+            f"{address}: http status 403, the server does not allow this host name (see --allow-host) or the password"
         )
     if 300 <= status < 400:
         return ConnectError(f"{address}: http status {status}, redirects are not followed")

@@ -14,12 +14,12 @@ _TOKEN = re.compile(r"(token=)[^&\s]+")
 
 
 def authorization(password: str) -> str:
-    """Return the header value that carries `password` as Universe sends it: Basic, in the user field."""
+    """Return the `Authorization` value with `password` as Universe sends it: Basic, in the user field."""
     return "Basic " + base64.b64encode(f"{password}:".encode()).decode("ascii")
 
 
 def password_of(header: str | None) -> str | None:
-    """Return the password in an `Authorization` header, Basic or Bearer; None when there is none."""
+    """Return the password in an `Authorization` header, Basic or Bearer; None if it has none."""
     scheme, _, value = (header or "").strip().partition(" ")
     value = value.strip()
     if scheme.lower() == "bearer":
@@ -34,7 +34,7 @@ def password_of(header: str | None) -> str | None:
 
 
 class _HideSecrets(logging.Filter):
-    """Takes credentials, and what a terminal might act on, out of what the WebSocket library logs at DEBUG."""
+    """Removes credentials and control characters from the log messages of the WebSocket library."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         args = record.args
@@ -45,7 +45,7 @@ class _HideSecrets(logging.Filter):
                 arg if isinstance(arg, int | float) else _TOKEN.sub(r"\1[hidden]", clean(str(arg)))
                 for arg in args
             )
-        # A port scanner, or a health check that hangs up, is no error of ours and deserves no traceback.
+        # Port scanners and health checks disconnect early; this is not an error of the server.
         if record.msg == "opening handshake failed":
             record.levelno, record.levelname = logging.DEBUG, "DEBUG"
             record.exc_info = record.exc_text = None
@@ -54,7 +54,7 @@ class _HideSecrets(logging.Filter):
 
 
 def wire_logger(name: str) -> logging.Logger:
-    """Return the logger to give to the WebSocket library: one that never prints a credential."""
+    """Return a logger for the WebSocket library that never prints a credential."""
     logger = logging.getLogger(name)
     if not any(isinstance(each, _HideSecrets) for each in logger.filters):
         logger.addFilter(_HideSecrets())

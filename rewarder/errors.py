@@ -1,14 +1,14 @@
-"""What can go wrong between this client and a rewarder.
+"""Errors of rewarder connections.
 
 RewarderError
-├── ConnectError       no connection: refused, unreachable, an HTTP error, not open in time
-├── AuthError          the rewarder refused our credentials, or we its certificate; trying again does not help
+├── ConnectError       no connection: refused, unreachable, an HTTP error, or a timeout
+├── AuthError          the rewarder refused the password, or its certificate is not trusted; a retry does not help
 ├── ControllerBusy     another client controls this remote
-├── ProtocolError      the peer broke the protocol; the connection is unusable from here on
-├── PeerLost           an established connection ended; `retry` says whether connecting again makes sense
-└── ResetRejected      the rewarder answered a reset with an error; the connection goes on
+├── ProtocolError      the peer violated the protocol; the connection is unusable
+├── PeerLost           an established connection ended; `retry` is True if connecting again may succeed
+└── ResetRejected      the rewarder answered a reset with an error; the connection continues
 
-A caller's own mistake is a plain `RuntimeError` or `ValueError`.
+A mistake of the caller is a `RuntimeError` or `ValueError`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from __future__ import annotations
 from rewarder.sanitize import clean
 
 RETRY_CODES = frozenset({1001, 1006, 1011, 1012, 1013, 4408})
-"""Close codes after which the same rewarder may well be there again: it restarts, or the network blinked."""
+"""Close codes after which connecting again may succeed: the rewarder restarts, or the network failed."""
 
 ENDED_BY_PEER = 1000
 PEER_VANISHED = 1006
-"""What we call an end without a close frame."""
+"""The code for an end without a close frame."""
 CRASHED = 1011
 OVERLOADED = 1013
 NOT_AUTHORISED = 4401
@@ -29,33 +29,33 @@ BUSY = 4409
 
 
 class RewarderError(Exception):
-    """Base of every error this package raises about a peer, whose words in it are harmless: see `rewarder.sanitize`."""
+    """Base class of errors about a peer. `rewarder.sanitize` cleans the peer's text in the message."""
 
     retry: bool = False
-    """Whether connecting again, later, makes sense."""
+    """Whether connecting again may succeed."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(clean(message))
 
 
 class ConnectError(RewarderError):
-    """The connection could not be opened in time."""
+    """The connection could not be opened."""
 
     retry = True
 
 
 class AuthError(RewarderError):
-    """The rewarder refused our credentials, or shows over TLS nothing that we trust."""
+    """The rewarder refused the password, or its TLS certificate is not trusted."""
 
 
 class ControllerBusy(RewarderError):
-    """Another client controls this remote; it may let go later."""
+    """Another client controls this remote; it may disconnect later."""
 
     retry = True
 
 
 class ProtocolError(RewarderError):
-    """The peer sent what the protocol does not allow; `code` is the WebSocket close code that says so."""
+    """The peer violated the protocol; `code` is the WebSocket close code for it."""
 
     def __init__(self, message: str, code: int = 1002) -> None:
         super().__init__(message)
@@ -63,11 +63,11 @@ class ProtocolError(RewarderError):
 
 
 class PeerLost(RewarderError):
-    """An established connection is over.
+    """An established connection ended.
 
     Attributes:
         code: the WebSocket close code; 1006 when there was none.
-        reason: the peer's words, from `v0.connection.close` or the close frame.
+        reason: the peer's text, from `v0.connection.close` or the close frame.
         retry: True for codes in `RETRY_CODES`.
     """
 

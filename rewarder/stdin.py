@@ -28,7 +28,7 @@ def on_end(ended: Callable[[], None]) -> None:
     """Call `ended` on another thread when stdin ends."""
 
     def watch() -> None:
-        # Plain reads: at exit the interpreter would wait for the lock of a buffered reader.
+        # Unbuffered reads, because the interpreter waits at exit for the lock of a buffered reader.
         while os.read(STDIN, 4096):
             pass
         ended()

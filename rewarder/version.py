@@ -1,4 +1,4 @@
-"""The version both ends tell each other in the HTTP headers of the upgrade."""
+"""This package's version, which both ends send in HTTP headers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ except PackageNotFoundError:
     VERSION = "0+source"
 
 PRODUCT_TOKEN = f"{PRODUCT}/{VERSION}"
-"""What stands in `User-Agent` and `Server`."""
+"""The value of the headers `User-Agent` and `Server`."""
 
 
 def peer_version(token: str | None) -> str | None:
-    """Return the version in a peer's product token; None if the peer is something else."""
+    """Return the version in a peer's product token; None if the peer is another product."""
     product, _, number = (token or "").partition("/")
     return clean(number[:64]) if product == PRODUCT and number else None

@@ -49,7 +49,7 @@ _OPTIONS = (
 
 
 class DisplayError(OSError):
-    """Xvnc cannot be started, or has ended; the message has its last words."""
+    """Xvnc cannot be started, or has ended; the message contains its last output."""
 
 
 class XDisplay:
@@ -261,7 +261,7 @@ class XDisplay:
     def _failure(self, what: str) -> DisplayError:
         lines = [line for line in self._log.read_text("utf-8", "replace").splitlines() if line.strip()]
         words = "".join(f"\n    {line}" for line in lines[-LOG_LINES:])
-        return DisplayError(f"{what}; its last words:{words or ' none'}")
+        return DisplayError(f"{what}; its last output:{words or ' none'}")
 
 
 def _authority_entry(cookie: bytes) -> bytes:

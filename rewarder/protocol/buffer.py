@@ -1,17 +1,18 @@
-"""The buffer that sums rewards between two steps and loses none.
+"""A buffer that sums rewards between two steps and delivers each exactly once.
 
 The rules:
 
-- Ids are compared before any state is created. Only the newest id, or a newer one, is accepted; everything
-  else is stale: dropped and counted. INVARIANT: `_current`, when there is one, has the id `_newest`; when
-  there is none, `_newest` has ended.
-- An episode ends once: by the rewarder's done, by a newer id ("superseded"), by the agent ("time_limit" and
-  the like), by the end of the connection ("lost"), or by a reset nobody masked for ("reset"). An announced
-  episode that never ran and never carried a reward does not end: it is forgotten.
-- A connection writes through its `Feed`. `disconnected` closes it in the same step in which it ends the episode,
-  so that a connection which is still read cannot begin the episode again, and end it a second time.
-- Ended episodes wait in `_ready` for the next pop, which delivers them all as one done. While a reset is
-  awaited they wait in `_held`; its reply drops those older than the reply's episode and frees the rest.
+- Ids are compared before any state is created. Only the newest id or a newer one is accepted. Messages with an older
+  id are stale: they are dropped and counted. INVARIANT: `_current`, if not None, has the id `_newest`; if it is None,
+  the episode `_newest` has ended.
+- An episode ends once: by the rewarder's done, by a newer id ("superseded"), by the agent (for example "time_limit"),
+  by the end of the connection ("lost"), or by a reset without `begin_reset` ("reset"). An announced episode that never
+  ran and never had a reward does not end: it is forgotten.
+- A connection writes through its `Feed`. `disconnected` closes the feed under the same lock under which it ends the
+  episode. Otherwise a connection that is still read could begin the episode again and end it a second time.
+- Ended episodes wait in `_ready` for the next pop, which delivers all of them as one done. While a reset is awaited,
+  they wait in `_held`. The reply to the reset drops those older than the reply's episode and moves the others to
+  `_ready`.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from typing import Any
 from rewarder.protocol.episode import RUNNING, Episode, EpisodeId, Popped
 
 DUPLICATE_WINDOW = 1024
-"""Message ids remembered per connection; a repeat further back than this is not recognised."""
+"""Message ids that a connection remembers to recognise repeated messages."""
 ENDED_EPISODES = 1024
-"""Ended episodes kept apart; the next ones are merged into their neighbours."""
+"""Ended episodes that are kept separately; beyond it, they are merged."""
 DETAILED_EPISODES = 2
-"""Ended episodes that keep their info and text: one pop delivers the first one's only."""
+"""Ended episodes that keep their info and text; a pop delivers those of the first one only."""
 
 
 class Feed:
-    """What one connection writes into a `RewardBuffer`, from `RewardBuffer.connect` to `disconnected`.
+    """The writing end of a `RewardBuffer` for one connection, from `RewardBuffer.connect` to `disconnected`.
 
-    Nothing that is written later has an effect: when one channel of a remote is lost, the other may still be read for
-    a while, and what it brings then belongs to no episode. Any thread may call any method.
+    Later calls have no effect: when one channel of a remote is lost, the other may still deliver messages, which belong
+    to no episode. Any thread may call any method.
     """
 
     def __init__(self, buffer: RewardBuffer) -> None:
@@ -44,11 +45,11 @@ class Feed:
 
     @property
     def is_open(self) -> bool:
-        """Whether the buffer takes what this connection writes."""
+        """Whether calls still have an effect."""
         return self._buffer.feed is self
 
     def reset_sent(self, message_id: int) -> None:
-        """`message_id` is now the one reset whose reply unmasks."""
+        """Mask the buffer until the reply to reset `message_id`, which replaces an earlier reset."""
         buffer = self._buffer
         with buffer._lock:
             if not self.is_open:
@@ -63,7 +64,7 @@ class Feed:
             buffer._awaited = message_id
 
     def reset_replied(self, parent_message_id: int | None, episode_id: EpisodeId | None) -> bool:
-        """Unmask when this answers the awaited reset; return whether it did."""
+        """Unmask the buffer if this replies to the awaited reset; return whether it does."""
         buffer = self._buffer
         with buffer._lock:
             if not self.is_open or buffer._awaited is None or parent_message_id != buffer._awaited:
@@ -79,7 +80,7 @@ class Feed:
             return True
 
     def is_duplicate(self, message_id: int | None) -> bool:
-        """Whether this id was seen lately on this connection; counts it if so. None never is."""
+        """Return whether this id is a repeated one, and count it if so. None is never repeated."""
         if message_id is None:
             return False
         buffer = self._buffer
@@ -96,7 +97,7 @@ class Feed:
     def describe(
         self, episode_id: EpisodeId, env_id: str | None, env_state: str | None, fps: float | None
     ) -> None:
-        """The rewarder told an episode's state."""
+        """Set an episode's state."""
         buffer = self._buffer
         with buffer._lock:
             episode = self._accept(episode_id)
@@ -117,7 +118,17 @@ class Feed:
         received_at: float | None = None,
         size: int = 0,
     ) -> None:
-        """Add a reward; `size` is the message's length on the wire, which bounds the info held."""
+        """Add a reward.
+
+        Args:
+            episode_id: its episode.
+            reward: the amount.
+            done: whether it is the episode's last.
+            info: JSON values, merged into those of earlier rewards.
+            sent_at: on the remote's clock, UNIX seconds.
+            received_at: on the local monotonic clock.
+            size: characters of the message, which count towards the bound of stored info.
+        """
         buffer = self._buffer
         with buffer._lock:
             episode = self._accept(episode_id)
@@ -142,7 +153,7 @@ class Feed:
                 buffer._dropped += 1
 
     def env_observation(self, episode_id: EpisodeId, value: Any) -> None:
-        """Set the episode's generic observation; the last one wins."""
+        """Set the environment observation; it replaces an earlier one."""
         buffer = self._buffer
         with buffer._lock:
             episode = self._accept(episode_id)
@@ -150,7 +161,7 @@ class Feed:
                 episode.env_observation = value
 
     def _accept(self, episode_id: EpisodeId) -> Episode | None:
-        """The episode this id may still change; None when it is stale, which is counted, or the connection is over."""
+        """Return the episode of this id; None if the id is stale, which is counted, or the feed is closed."""
         if not self.is_open:
             return None
         buffer = self._buffer
@@ -166,12 +177,13 @@ class Feed:
 
 
 class RewardBuffer:
-    """Everything that one remote's rewarder sent since the agent last looked. Any thread may call any method.
+    """What one remote's rewarder has sent since the last pop. Any thread may call any method.
 
-    It outlives connections: each writes through a `Feed` of its own; the agent's side resets, ends and pops.
+    The buffer outlives connections. Each connection writes through its own `Feed`. The agent's side resets, ends
+    episodes and pops.
 
     Attributes:
-        feed: of the connection that is open now; None while there is none.
+        feed: of the open connection; None without one.
     """
 
     def __init__(self) -> None:
@@ -190,7 +202,7 @@ class RewardBuffer:
     # The I/O side
 
     def connect(self) -> Feed:
-        """Begin a new connection: the old one is over, and its ids mean nothing; a mask stays until a reset reply."""
+        """Begin a connection, whose ids are independent of earlier ones. A mask stays until the reply to a reset."""
         self.disconnected("lost")
         feed = Feed(self)
         with self._lock:
@@ -198,7 +210,7 @@ class RewardBuffer:
         return feed
 
     def disconnected(self, reason: str = "lost") -> None:
-        """End the connection: an episode that the agent is in ends as truncated, with what it has brought by now."""
+        """End the connection. The running episode is truncated; its rewards until now remain."""
         with self._lock:
             self.feed = None
             if not self._masked:
@@ -210,18 +222,18 @@ class RewardBuffer:
 
     @property
     def running(self) -> EpisodeId | None:
-        """The newest episode, when it is running and no reset is awaited."""
+        """The id of the running episode; None if none runs or a reset is awaited."""
         with self._lock:
             return self._running()
 
     @property
     def is_between(self) -> bool:
-        """Whether an episode is over, the next is not announced yet, and no reset is awaited."""
+        """Whether an episode has ended, the next one is not announced, and no reset is awaited."""
         with self._lock:
             return not self._masked and self._current is None and self._newest is not None
 
     def begin_reset(self) -> None:
-        """Drop what is there and mask: nothing is poppable until a reset sent after this call is answered."""
+        """Drop everything and mask the buffer: pops return nothing until the reply to a reset that is sent later."""
         with self._lock:
             self._masked = True
             self._awaited = None
@@ -231,13 +243,13 @@ class RewardBuffer:
                 self._current.clear()
 
     def end_episode(self, reason: str) -> None:
-        """Truncate the episode the agent is in; no effect if its end already waits, or while masked."""
+        """Truncate the running episode. No effect if an end already waits for a pop, or while masked."""
         with self._lock:
             if not self._masked and not self._ready:
                 self._end(reason)
 
     def pop(self) -> Popped:
-        """Take everything since the last pop; each reward and each end of an episode comes out once."""
+        """Return what has arrived since the last pop. Each reward and each end of an episode is returned once."""
         with self._lock:
             ended = self._take_ended()
             current = None if self._masked else self._current
@@ -272,7 +284,7 @@ class RewardBuffer:
             queue[2].absorb(queue.pop(1))
 
     def _take_ended(self) -> Episode | None:
-        """The first of the episodes that have ended, with the return of them all."""
+        """Return the first of the ended episodes, with the rewards of all of them."""
         if not self._ready:
             return None
         first, *others = self._ready
@@ -284,7 +296,7 @@ class RewardBuffer:
         return first
 
     def _popped(self, source: Episode, current: Episode | None) -> Popped:
-        # No more than 15 keywords: with 16, Python makes a dict of them first, and a pop takes twice as long.
+        # At most 15 keywords: with 16, CPython collects them in a dict, which doubles the time of a pop.
         return Popped(
             reward=source.reward,
             count=source.count,

@@ -1,4 +1,4 @@
-"""Episodes: their order, what has arrived of one, and what a step is told of it."""
+"""Episode ids, the messages of one episode between two pops, and the result of a pop."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ RUNNING = "running"
 """The one `env_state` in which an agent may act."""
 
 HELD_BYTES = 1 << 20
-"""Text, and likewise info, one episode may gather between two pops, in wire bytes; the rest is dropped."""
+"""Bytes of text, and likewise of info, that an episode stores between two pops; more is dropped."""
 SMALL_INFO = 1024
-"""An info of no more wire bytes, with no new key, replaces what is there and is free of charge."""
+"""Bytes up to which an info without new keys does not count: it only replaces values."""
 
 _ID = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){0,7}")
 
 
 class EpisodeId(msgspec.Struct, frozen=True, order=True, dict=True):
-    """An episode's place in its remote's order: numbers compared part by part, `"1.2"` before `"1.10"`."""
+    """The id of an episode. Ids of one remote are ordered part by part: `"1.2"` precedes `"1.10"`."""
 
     parts: tuple[int, ...]
 
     @classmethod
     def parse(cls, value: int | str) -> EpisodeId:
-        """Read an id as it comes over the wire.
+        """Parse an id of a message.
 
         Raises:
-            ValueError: not a non-negative number or dotted numbers.
+            ValueError: it is neither a non-negative number nor dotted numbers.
         """
         return _parse_id(value if isinstance(value, str) else str(value))
 
@@ -51,11 +51,11 @@ def _parse_id(text: str) -> EpisodeId:
 
 
 class Popped(msgspec.Struct, frozen=True):
-    """What one pop delivers. Of the ended episodes when there are some, of the current one otherwise."""
+    """The result of a pop: about the episodes that have ended, if any, otherwise about the current one."""
 
     reward: float = 0.0
     count: int = 0
-    """Reward messages in `reward`."""
+    """Reward messages that are summed in `reward`."""
     terminated: bool = False
     truncated: bool = False
     end_reason: str | None = None
@@ -65,33 +65,33 @@ class Popped(msgspec.Struct, frozen=True):
     env_state: str | None = None
     fps: float | None = None
     complete_episode_id: EpisodeId | None = None
-    """The episode that ended, on the one pop that says so; the first of them when several did."""
+    """The episode that ended; the first one, if several did."""
     complete_env_state: str | None = None
     skipped_episodes: int = 0
-    """Further episodes that came and went since the last pop; their rewards are in `reward`."""
+    """Further episodes that began and ended since the last pop; `reward` includes theirs."""
     text: list[Any] = msgspec.field(default_factory=list)
     env_observation: Any | None = None
     info: dict[str, Any] = msgspec.field(default_factory=dict)
     stale: int = 0
     duplicate: int = 0
     dropped: int = 0
-    """Texts and infos left out since the last pop because nobody popped for too long."""
+    """Texts and infos that were dropped since the last pop, because of `HELD_BYTES`."""
     running: EpisodeId | None = None
-    """The episode the agent is in now, if it is running."""
+    """The current episode, if it runs."""
     sent_at: float | None = None
     received_at: float | None = None
 
 
 @dataclass(slots=True)
 class Episode:
-    """What has arrived of one episode since the last pop."""
+    """The messages of one episode since the last pop."""
 
     id: EpisodeId
     env_state: str | None = None
     started: bool = False
-    """It ran, or carried a reward: its end is worth a done."""
+    """Whether it ran or had a reward, so that its end counts as a done."""
     seen: bool = False
-    """A pop has shown it to the agent."""
+    """Whether a pop has returned it."""
     reward: float = 0.0
     count: int = 0
     text: list[Any] = field(default_factory=list)
@@ -106,25 +106,25 @@ class Episode:
     skipped: int = 0
 
     def clear(self) -> None:
-        """Forget what has been delivered, keep what the episode is."""
+        """Forget rewards and details, which a pop has returned."""
         self.reward, self.count = 0.0, 0
         self.sent_at = self.received_at = None
         self.strip()
 
     def strip(self) -> None:
-        """Forget all but the return."""
+        """Forget everything but the rewards."""
         self.text, self.text_bytes = [], 0
         self.info, self.info_bytes = {}, 0
         self.env_observation = None
 
     def absorb(self, other: Episode) -> None:
-        """Take over the return of an episode that is not kept apart any longer."""
+        """Add the rewards of another episode, which is not kept separately."""
         self.reward += other.reward
         self.count += other.count
         self.skipped += other.skipped + 1
 
     def complete(self, popped: Popped) -> Popped:
-        """Add that this episode has ended, and how."""
+        """Return `popped` with the end of this episode."""
         return msgspec.structs.replace(
             popped,
             terminated=self.terminated,
@@ -136,7 +136,7 @@ class Episode:
         )
 
     def add_text(self, text: Any, size: int) -> bool:
-        """Append `size` wire bytes of text, if they are within bounds; return whether they were."""
+        """Append a text of `size` bytes; return False, without effect, beyond `HELD_BYTES`."""
         if self.text_bytes + size > HELD_BYTES:
             return False
         self.text_bytes += size
@@ -144,7 +144,7 @@ class Episode:
         return True
 
     def add_info(self, info: dict[str, Any], size: int) -> bool:
-        """Merge the info of a message of `size` wire bytes, if it is within bounds; return whether it was."""
+        """Merge the info of a message of `size` bytes; return False, without effect, beyond `HELD_BYTES`."""
         if size > SMALL_INFO or not info.keys() <= self.info.keys():
             if self.info_bytes + size > HELD_BYTES:
                 return False

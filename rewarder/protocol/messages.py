@@ -1,13 +1,14 @@
-"""Every message of the rewarder protocol as a struct: a tolerant reader and a strict writer.
+"""The messages of the rewarder protocol, with a tolerant reader and a strict writer.
+
+Each message is one JSON object in one WebSocket text frame:
 
     {"method": "v0.env.text",
      "headers": {"message_id": 15, "sent_at": 1479493678.19, "episode_id": "7"},
      "body": {"text": "this is some text"}}
 
-The reader takes what shipped remotes really send: ids as integers or strings, missing `message_id`, null
-bodies and null fields, unknown methods and fields. The writer sends what every shipped client understands:
-`episode_id` a string, `message_id` and `parent_message_id` integers, `sent_at` float seconds, the body always
-an object.
+The reader accepts what published remotes send: ids as integers or strings, a missing `message_id`, null bodies and
+fields, unknown methods and fields. The writer sends what every published client understands: `episode_id` as a string,
+`message_id` and `parent_message_id` as integers, `sent_at` as a float in UNIX seconds, and the body as an object.
 """
 
 from __future__ import annotations
@@ -23,17 +24,25 @@ from rewarder.protocol.episode import EpisodeId
 from rewarder.sanitize import clean, clean_data
 
 MAX_FRAME = 1 << 20
-"""Bytes of one message; the WebSocket default of both ends of the original protocol's libraries."""
+"""Bytes of one message, the default limit of common WebSocket libraries."""
 MAX_DEPTH = 64
-"""Nesting of JSON containers in one message; far more than any info needs, far less than a stack holds."""
+"""Nesting of JSON containers in one message."""
 MAX_ID = 1 << 53
-"""Message ids beyond what a JavaScript peer can count are treated as missing."""
+"""Message ids from here on are treated as missing: JavaScript cannot represent them exactly."""
 
 _INTEGER = re.compile(r"[0-9]{1,16}")
 
 
 class Headers(msgspec.Struct, frozen=True):
-    """What every message carries, in one type for both directions."""
+    """The headers of a message.
+
+    Attributes:
+        message_id: grows by one for each message of one end.
+        sent_at: the sender's clock, UNIX seconds.
+        episode_id: on messages about an episode.
+        parent_message_id: on replies, the `message_id` of the request.
+        parent_runtime: on replies, seconds that the request took.
+    """
 
     message_id: int | None = None
     sent_at: float | None = None
@@ -43,13 +52,23 @@ class Headers(msgspec.Struct, frozen=True):
 
 
 class Message(msgspec.Struct, frozen=True):
-    """Base of all message bodies."""
+    """Base class of the message bodies."""
 
     method: ClassVar[str] = ""
 
 
 class Describe(Message, frozen=True):
-    """Server: the state of an episode."""
+    """From the remote: the state of an episode.
+
+    Example:
+        {"method": "v0.env.describe", "headers": {"message_id": 1, "sent_at": 1479493678.19, "episode_id": "7"},
+         "body": {"env_id": "builtin.NeonDrive-v0", "env_state": "running", "fps": 60}}
+
+    Attributes:
+        env_id: the environment.
+        env_state: `resetting` or `running`.
+        fps: ticks per second.
+    """
 
     method: ClassVar[str] = "v0.env.describe"
     env_id: str | None = None
@@ -58,7 +77,17 @@ class Describe(Message, frozen=True):
 
 
 class Reward(Message, frozen=True):
-    """Server: a reward, and whether it was the episode's last."""
+    """From the remote: a reward.
+
+    Example:
+        {"method": "v0.env.reward", "headers": {"message_id": 2, "sent_at": 1479493679.2, "episode_id": "7"},
+         "body": {"reward": 1.0, "done": false, "info": {}}}
+
+    Attributes:
+        reward: since the last message.
+        done: True on the last reward of an episode.
+        info: any JSON object; `truncated` in it marks an episode that was cut short.
+    """
 
     method: ClassVar[str] = "v0.env.reward"
     reward: float | None = 0.0
@@ -67,37 +96,62 @@ class Reward(Message, frozen=True):
 
 
 class Text(Message, frozen=True):
-    """Server: text the agent may read; any JSON."""
+    """From the remote: text for the agent, any JSON value.
+
+    Example:
+        {"method": "v0.env.text", "headers": {"message_id": 3, "sent_at": 1479493679.3, "episode_id": "7"},
+         "body": {"text": "press the red button"}}
+    """
 
     method: ClassVar[str] = "v0.env.text"
     text: Any = None
 
 
 class EnvObservation(Message, frozen=True):
-    """Server: an observation other than pixels; any JSON."""
+    """From the remote: the environment's own observation, any JSON value or a packed array.
+
+    Example:
+        {"method": "v0.env.observation", "headers": {"message_id": 4, "sent_at": 1479493679.3, "episode_id": "7"},
+         "body": {"observation": [0.1, -0.2, 0.0, 0.4]}}
+    """
 
     method: ClassVar[str] = "v0.env.observation"
     observation: Any = None
 
 
 class ConnectionClose(Message, frozen=True):
-    """Server: why it is about to close the connection, in words."""
+    """From the remote: the reason why it closes the connection.
+
+    Example:
+        {"method": "v0.connection.close", "headers": {"message_id": 5, "sent_at": 1479493690.0},
+         "body": {"message": "idle timeout: no controlling client"}}
+    """
 
     method: ClassVar[str] = "v0.connection.close"
     message: str | None = ""
 
 
 class ReplyError(Message, frozen=True):
-    """Server: the request failed."""
+    """From the remote: a request failed.
+
+    Example:
+        {"method": "v0.reply.error", "headers": {"message_id": 6, "sent_at": 1479493680.0, "parent_message_id": 15},
+         "body": {"message": "unknown env_id 'builtin.Chess-v0'"}}
+    """
 
     method: ClassVar[str] = "v0.reply.error"
     message: str | None = ""
 
 
 class ReplyReset(Message, frozen=True, omit_defaults=True):
-    """Server: the reset is complete; the header names the episode it led to.
+    """From the remote: a reset is complete. The header has the id of the episode that it began.
 
-    `checksum`, for a lock-step client, is that of the screen; see `ReplyStep`.
+    Example:
+        {"method": "v0.reply.env.reset", "headers": {"message_id": 7, "sent_at": 1479493680.0, "episode_id": "8",
+         "parent_message_id": 15, "parent_runtime": 0.1}, "body": {}}
+
+    Attributes:
+        checksum: in lock-step only, that of the screen; see `ReplyStep`.
     """
 
     method: ClassVar[str] = "v0.reply.env.reset"
@@ -105,9 +159,15 @@ class ReplyReset(Message, frozen=True, omit_defaults=True):
 
 
 class ReplyStep(Message, frozen=True):
-    """Server, in lock-step: the step is over, all that it brought has been sent; the header names the episode.
+    """From the remote, in lock-step: a step is complete. All other messages of its tick precede this one.
 
-    `checksum` is the CRC-32 of the screen's pixels now, row by row, R G B; null where the remote does not draw them.
+    Example:
+        {"method": "v1.reply.env.step", "headers": {"message_id": 8, "sent_at": 1479493680.31, "episode_id": "8",
+         "parent_message_id": 18, "parent_runtime": 0.01}, "body": {"checksum": 3735928559}}
+
+    Attributes:
+        checksum: CRC-32 of the screen's pixels after the tick, row by row, R G B; null if the remote does not draw
+            them.
     """
 
     method: ClassVar[str] = "v1.reply.env.step"
@@ -115,15 +175,26 @@ class ReplyStep(Message, frozen=True):
 
 
 class ReplyPing(Message, frozen=True):
-    """Server: here is my clock, in `sent_at`."""
+    """From the remote: the reply to a ping, with the remote's clock in `sent_at`.
+
+    Example:
+        {"method": "v0.reply.control.ping",
+         "headers": {"message_id": 9, "sent_at": 1479493680.1, "parent_message_id": 16}, "body": {}}
+    """
 
     method: ClassVar[str] = "v0.reply.control.ping"
 
 
 class ReplyCall(Message, frozen=True):
-    """Server: what the call returned, as in `rewarder.protocol.values`.
+    """From the remote: the result of a call.
 
-    With `is_method`, for a "get" of something that is there to be called, there is no value.
+    Example:
+        {"method": "v1.reply.env.call", "headers": {"message_id": 10, "sent_at": 1479493681.1, "parent_message_id": 19},
+         "body": {"value": 3, "is_method": false}}
+
+    Attributes:
+        value: the result, packed by `rewarder.protocol.values`.
+        is_method: True if a `get` found a method, which has no value.
     """
 
     method: ClassVar[str] = "v1.reply.env.call"
@@ -132,9 +203,16 @@ class ReplyCall(Message, frozen=True):
 
 
 class EnvObservationSpace(Message, frozen=True):
-    """Server, to a client that wants observations: the box that each `v0.env.observation` is from.
+    """From the remote, to a client that wants environment observations: their space.
 
-    `low` and `high` are as in `rewarder.protocol.values`, arrays of `dtype` and `shape`.
+    Example:
+        {"method": "v1.env.observation_space", "headers": {"message_id": 1, "sent_at": 1479493678.0},
+         "body": {"low": {"$array": "AACAvwAAgL8=", "dtype": "<f4", "shape": [2]},
+                  "high": {"$array": "AACAPwAAgD8=", "dtype": "<f4", "shape": [2]}}}
+
+    Attributes:
+        low: the lower bounds, an array packed by `rewarder.protocol.values`.
+        high: the upper bounds, of the same shape and dtype.
     """
 
     method: ClassVar[str] = "v1.env.observation_space"
@@ -143,7 +221,17 @@ class EnvObservationSpace(Message, frozen=True):
 
 
 class Reset(Message, frozen=True):
-    """Client: restart, or switch to `env_id`."""
+    """From the agent: begin a new episode.
+
+    Example:
+        {"method": "v0.env.reset", "headers": {"message_id": 15, "sent_at": 1479493679.9, "episode_id": "0"},
+         "body": {"env_id": "builtin.NeonDrive-v0", "seed": 1, "fps": 60}}
+
+    Attributes:
+        env_id: the environment to switch to; null keeps the present one.
+        seed: of the episode, 0 to 2**63 - 1, or null.
+        fps: ticks per second; null is the environment's own.
+    """
 
     method: ClassVar[str] = "v0.env.reset"
     env_id: str | None = None
@@ -152,13 +240,26 @@ class Reset(Message, frozen=True):
 
 
 class Ping(Message, frozen=True):
-    """Client: tell me your clock."""
+    """From the agent: ask for the remote's clock.
+
+    Example:
+        {"method": "v0.control.ping", "headers": {"message_id": 16, "sent_at": 1479493680.05}, "body": {}}
+    """
 
     method: ClassVar[str] = "v0.control.ping"
 
 
 class Action(Message, frozen=True):
-    """Client: input that has no VNC event, as `[[name, value, ...], ...]`."""
+    """From the agent: input that has no VNC event, such as a joystick's.
+
+    Example:
+        {"method": "v0.agent.action", "headers": {"message_id": 17, "sent_at": 1479493680.2},
+         "body": {"env_id": "gtav.SaneDriving-v0", "action": [["JoystickAxisXEvent", 0.5]]}}
+
+    Attributes:
+        env_id: the environment it is meant for.
+        action: a list of events, each a list of a name and values.
+    """
 
     method: ClassVar[str] = "v0.agent.action"
     env_id: str | None = None
@@ -166,9 +267,14 @@ class Action(Message, frozen=True):
 
 
 class Step(Message, frozen=True):
-    """Client, in lock-step: live for one tick with this input, or begin the next episode if this one is over.
+    """From the agent, in lock-step: run one tick with this input. After an episode's end, begin the next one.
 
-    `events` are `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`.
+    Example:
+        {"method": "v1.env.step", "headers": {"message_id": 18, "sent_at": 1479493680.3},
+         "body": {"events": [["KeyEvent", 65361, true], ["PointerEvent", 10, 20, 1]]}}
+
+    Attributes:
+        events: `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`, in order.
     """
 
     method: ClassVar[str] = "v1.env.step"
@@ -176,9 +282,17 @@ class Step(Message, frozen=True):
 
 
 class Call(Message, frozen=True):
-    """Client: call, read or set something in the environment that the remote has listed.
+    """From the agent: call, read or set an attribute of the environment that the remote announces.
 
-    `operation` is "call", "get" or "set" (to the one argument); arguments are as in `rewarder.protocol.values`.
+    Example:
+        {"method": "v1.env.call", "headers": {"message_id": 19, "sent_at": 1479493681.0},
+         "body": {"operation": "call", "name": "get_state_info", "args": [1, 2], "kwargs": {}}}
+
+    Attributes:
+        operation: `call`, `get`, or `set` with one argument.
+        name: of the attribute.
+        args: positional arguments, packed by `rewarder.protocol.values`.
+        kwargs: keyword arguments, packed likewise.
     """
 
     method: ClassVar[str] = "v1.env.call"
@@ -189,7 +303,7 @@ class Call(Message, frozen=True):
 
 
 class UnknownMessage(msgspec.Struct, frozen=True):
-    """A method this version does not know; to be ignored."""
+    """A message with a method that this version does not have. Readers ignore it."""
 
     method: str
 
@@ -202,7 +316,13 @@ CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step, Call)
 
 
 class Envelope(msgspec.Struct, frozen=True):
-    """One decoded message; `size` is its length on the wire."""
+    """One decoded message.
+
+    Attributes:
+        headers: of the message.
+        message: its body.
+        size: its length in characters.
+    """
 
     headers: Headers
     message: Message | UnknownMessage
@@ -224,7 +344,7 @@ class _WireEnvelope(msgspec.Struct):
 
 
 _READ_BY_AGENTS = frozenset({"high", "info", "low", "observation", "text", "value"})
-"""Fields with data in which lines may end; what agents send (actions, arguments of calls) nobody prints."""
+"""Fields of data for agents, in which line ends and tabs stay."""
 
 _NULL = msgspec.Raw(b"null")
 _ENVELOPE = msgspec.json.Decoder(_WireEnvelope)
@@ -234,13 +354,16 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def decode(data: str | bytes) -> Envelope:
-    """Read one frame: a `str` as WebSocket libraries give text frames, `bytes` for a binary one.
+    """Decode one frame.
+
+    Args:
+        data: the frame as WebSocket libraries return it, `str` for text and `bytes` for binary.
 
     Raises:
         ProtocolError: with close code 1003 (binary), 1009 (too big), 1007 (not a message of this protocol).
     """
     if not isinstance(data, str):
-        raise ProtocolError("binary frame, the protocol is text", 1003)
+        raise ProtocolError("binary frame, the protocol has text frames only", 1003)
     if len(data) > MAX_FRAME:
         raise ProtocolError(f"message of {len(data)} characters, the limit is {MAX_FRAME}", 1009)
     try:
@@ -251,20 +374,20 @@ def decode(data: str | bytes) -> Envelope:
         raise ProtocolError(f"malformed message: {str(error)[:200]}", 1007) from None
     except RecursionError:
         raise ProtocolError("message is nested too deeply", 1007) from None
-    # Counting is quick and almost always enough; walking is neither.
+    # Counting brackets is cheap and rules out most messages.
     if data.count("[") + data.count("{") > MAX_DEPTH:
         _check_depth(message)
-    # JSON hides what cannot be seen behind a backslash, or it is there for all to see.
+    # A control character is either escaped by a backslash or makes the text not printable.
     if "\\" in data or not data.isprintable():
         message = _harmless(message)
     return Envelope(headers, message, len(data))
 
 
 def encode(headers: Headers, message: Message) -> str:
-    """Write one message.
+    """Encode one message.
 
     Raises:
-        ValueError: the result is larger than a peer will take, or holds what JSON cannot say.
+        ValueError: the message is larger than `MAX_FRAME`, or contains a value that JSON does not have.
     """
     try:
         data = _ENCODER.encode({"method": message.method, "headers": _wire_headers(headers), "body": message})
@@ -279,14 +402,14 @@ def _body(wire: _WireEnvelope) -> Message | UnknownMessage:
     decoder = _BODIES.get(wire.method)
     if decoder is None:
         return UnknownMessage(wire.method[:64])
-    # A missing body is as empty as a null one: the C++ remotes of old send null.
+    # OpenAI's C++ remotes send null for an empty body.
     if wire.body == _NULL:
         return _EMPTY_BODIES[wire.method]
     return decoder.decode(wire.body)
 
 
 def _harmless(message: Message | UnknownMessage) -> Message | UnknownMessage:
-    """Replace what a terminal might act on: see `rewarder.sanitize`."""
+    """Replace control characters: see `rewarder.sanitize`."""
     changes: dict[str, Any] = {}
     for name in message.__struct_fields__:
         value = getattr(message, name)
@@ -314,7 +437,7 @@ def _episode_id(value: int | float | str) -> EpisodeId:
 
 
 def _message_id(value: int | float | str | None) -> int | None:
-    """An id as an integer; None when it is missing or nothing we could have sent."""
+    """Return an id as an integer; None if it is missing or not a possible id."""
     if isinstance(value, str):
         return int(value) if _INTEGER.fullmatch(value) else None
     if value is None or value != value or not 0 <= value < MAX_ID or value != int(value):

@@ -1,7 +1,7 @@
-"""The rewarder protocol without I/O: what each end makes of a message, and the messages it answers with.
+"""The two ends of the rewarder protocol without I/O.
 
-Both sessions have three verbs: `receive` a frame, ask for something to be sent, and collect it with
-`data_to_send`. Time is given, never read: `now` is monotonic seconds, `wall` unix seconds for `sent_at`.
+A session handles received frames in `receive`. Its other methods queue messages, which `data_to_send`
+returns as frames. The caller passes the time: `now` in monotonic seconds, `wall` in UNIX seconds for `sent_at`.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from rewarder.protocol.messages import (
 logger = logging.getLogger(__name__)
 
 MAX_PENDING = 64
-"""Pings whose reply may be outstanding; older ones are given up."""
+"""Pings that await a reply; older ones are forgotten."""
 MAX_REWARD = 1e300
-"""Of one reward, either way: any number of them that can ever arrive has a finite sum."""
-MAX_NOTED = 32
-"""Different oddities logged per connection, once each."""
+"""Largest absolute value of a reward, so that sums stay finite."""
+MAX_WARNINGS = 32
+"""Different warnings that are logged per connection, once each."""
 
 
 class _Session:
-    """What both ends share: ids, the outbox, and the log of oddities."""
+    """What both ends share: message ids, the outbox, and warnings."""
 
     def __init__(self, label: str) -> None:
         self.label = label
         self._ids = count(1)
         self._outbox: list[str] = []
-        self._noted: set[str] = set()
+        self._warned: set[str] = set()
 
     def data_to_send(self) -> list[str]:
-        """Take the text frames to be sent, in order."""
+        """Return the text frames to send, in order, and forget them."""
         frames, self._outbox = self._outbox, []
         return frames
 
@@ -71,20 +71,20 @@ class _Session:
         self._outbox.append(encode(Headers(message_id, wall, **headers), message))
         return message_id
 
-    def _note(self, what: str) -> None:
-        if what not in self._noted and len(self._noted) < MAX_NOTED:
-            self._noted.add(what)
+    def _warn(self, what: str) -> None:
+        if what not in self._warned and len(self._warned) < MAX_WARNINGS:
+            self._warned.add(what)
             logger.warning("%s: ignored %s", self.label, what)
 
 
 class ClientSession(_Session):
-    """The agent's end of one connection; what is about episodes goes into the `RewardBuffer`.
+    """The agent's end of one connection, which writes episodes into a `RewardBuffer`.
 
     Attributes:
-        clock: skew and round trip, from the pings answered so far.
-        closing: what the server said in `v0.connection.close`, if it did.
-        env_observation_space: of the environment's own observations, if the server told it.
-        reset_error: the error the latest reset was answered with; None while there is none.
+        clock: skew and round-trip time, from the answered pings.
+        closing: the reason in `v0.connection.close`, once it is received.
+        env_observation_space: the space of environment observations, once it is received.
+        reset_error: the error that answered the latest reset, if any.
     """
 
     def __init__(self, buffer: RewardBuffer, label: str = "rewarder") -> None:
@@ -98,39 +98,39 @@ class ClientSession(_Session):
         self._reset_id: int | None = None
 
     def reset(self, env_id: str | None, seed: int | None, fps: float | None, wall: float) -> int:
-        """Ask for a reset; only the answer to the latest one counts."""
+        """Send a reset. Only the reply to the latest one has an effect."""
         self.reset_error = None
-        # "0" is what the original client always sent: the server alone decides about episodes.
+        # OpenAI's client always sends "0"; the server numbers the episodes.
         self._reset_id = self._send(Reset(env_id, seed, fps), wall, episode_id=EpisodeId((0,)))
         self._feed.reset_sent(self._reset_id)
         return self._reset_id
 
     def step(self, events: Sequence[Sequence[object]], wall: float) -> int:
-        """Ask for one tick with this input, in lock-step; return the message id that its answer will name."""
+        """Send a step, in lock-step; return the message id that the reply refers to."""
         return self._send(Step(list(events)), wall)
 
     def call(self, call: Call, wall: float) -> int:
-        """Ask the environment something; return the message id that the answer will name."""
+        """Send a call into the environment; return the message id that the reply refers to."""
         return self._send(call, wall)
 
     def action(self, env_id: str | None, action: Sequence[Sequence[Any]], wall: float) -> None:
-        """Send input that has no VNC event."""
+        """Send input that has no VNC event, such as a joystick's."""
         self._send(Action(env_id, list(action)), wall)
 
     def ping(self, now: float, wall: float) -> None:
-        """Ask for the server's clock."""
+        """Send a ping, whose reply has the server's clock."""
         self._pings[self._send(Ping(), wall)] = now
         if len(self._pings) > MAX_PENDING:
             self._pings.popitem(last=False)
 
     def receive(self, data: str | bytes, now: float, wall: float) -> Envelope | None:
-        """Take one frame.
+        """Handle one frame.
 
         Returns:
-            The message, already acted upon; None if it was seen before, or if the buffer has ended this connection.
+            The message, after its effects; None if it is a repeated one, or if the buffer has ended this connection.
 
         Raises:
-            ProtocolError: the connection has to be closed with the error's code.
+            ProtocolError: the frame is invalid; close the connection with the error's code.
         """
         envelope = decode(data)
         if not self._feed.is_open or self._feed.is_duplicate(envelope.headers.message_id):
@@ -149,14 +149,14 @@ class ClientSession(_Session):
         elif isinstance(message, EnvObservationSpace):
             self.env_observation_space = message
         elif not isinstance(message, (ReplyStep, ReplyCall)):
-            self._note(f"method {message.method!r}")
+            self._warn(f"method {message.method!r}")
         return envelope
 
     def _receive_episode(self, envelope: Envelope, now: float) -> None:
         headers, message, feed = envelope.headers, envelope.message, self._feed
         episode_id = headers.episode_id
         if episode_id is None:
-            self._note(f"{message.method} without an episode_id")
+            self._warn(f"{message.method} without an episode_id")
         elif isinstance(message, Reward):
             reward, done = message.reward or 0.0, message.done or False
             if not abs(reward) <= MAX_REWARD:
@@ -173,25 +173,29 @@ class ClientSession(_Session):
         parent = headers.parent_message_id
         sent = None if parent is None else self._pings.pop(parent, None)
         if sent is None:
-            self._note("a reply to no ping of ours")
+            self._warn("a reply without a ping")
         elif headers.sent_at is not None:
             self.clock.add(sent, now, headers.sent_at, wall)
 
     def _receive_reset(self, headers: Headers) -> None:
         if not self._feed.reset_replied(headers.parent_message_id, headers.episode_id):
-            logger.debug("%s: a reply to reset %s, not the latest", self.label, headers.parent_message_id)
+            logger.debug(
+                "%s: ignored a reply to reset %s, which is not the latest",
+                self.label,
+                headers.parent_message_id,
+            )
 
     def _receive_error(self, headers: Headers, reason: str) -> None:
         reason = reason[:1000]
         if self._reset_id is not None and headers.parent_message_id == self._reset_id:
             self.reset_error = ResetRejected(reason)
         else:
-            self._note(f"error reply {reason[:64]!r}")
+            self._warn(f"error reply {reason[:64]!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class ResetRequest:
-    """A client's `v0.env.reset`, to be answered once."""
+    """A `v0.env.reset` of a client, which needs one reply."""
 
     connection: int
     message_id: int | None
@@ -203,7 +207,7 @@ class ResetRequest:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """A client's `v1.env.step`, to be answered once."""
+    """A `v1.env.step` of a client, which needs one reply."""
 
     connection: int
     message_id: int | None
@@ -213,7 +217,7 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """A client's `v1.env.call`, to be answered once."""
+    """A `v1.env.call` of a client, which needs one reply."""
 
     connection: int
     message_id: int | None
@@ -226,14 +230,14 @@ Request = ResetRequest | StepRequest | CallRequest
 
 @dataclass(frozen=True, slots=True)
 class ActionRequest:
-    """A client's `v0.agent.action`."""
+    """A `v0.agent.action` of a client."""
 
     env_id: str | None
     action: Sequence[Sequence[Any]]
 
 
 class ServerSession(_Session):
-    """The remote's end of one connection. An observer hears everything and may only ping."""
+    """The remote's end of one connection. An observer receives everything and may only ping."""
 
     def __init__(self, connection: int, *, observer: bool = False, label: str = "client") -> None:
         super().__init__(label)
@@ -241,10 +245,10 @@ class ServerSession(_Session):
         self.observer = observer
 
     def receive(self, data: str | bytes, now: float, wall: float) -> Request | ActionRequest | None:
-        """Take one frame; return what the runtime has to do about it, if anything.
+        """Handle one frame; return the request in it for the environment, if any.
 
         Raises:
-            ProtocolError: the connection has to be closed with the error's code.
+            ProtocolError: the frame is invalid; close the connection with the error's code.
         """
         envelope = decode(data)
         message, message_id = envelope.message, envelope.headers.message_id
@@ -278,7 +282,7 @@ class ServerSession(_Session):
         wall: float,
         checksum: int | None = None,
     ) -> None:
-        """Answer a reset: it is complete and led to this episode."""
+        """Reply to a reset, which is complete and began this episode."""
         self._reply(ReplyReset(checksum), request, episode_id, now, wall)
 
     def reply_step(
@@ -289,19 +293,19 @@ class ServerSession(_Session):
         wall: float,
         checksum: int | None = None,
     ) -> None:
-        """Answer a step: the tick is over, or it led to this episode."""
+        """Reply to a step, which is complete or began this episode."""
         self._reply(ReplyStep(checksum), request, episode_id, now, wall)
 
     def reply_call(self, request: CallRequest, reply: ReplyCall, now: float, wall: float) -> None:
-        """Answer a call.
+        """Reply to a call.
 
         Raises:
-            ValueError: the value is larger than a message may be.
+            ValueError: the value is too large for a message.
         """
         self._reply(reply, request, None, now, wall)
 
-    def tell(self, message: Message, wall: float) -> None:
-        """Send a message that is about no episode."""
+    def send(self, message: Message, wall: float) -> None:
+        """Send a message without an episode id."""
         self._send(message, wall)
 
     def _reply(
@@ -316,7 +320,7 @@ class ServerSession(_Session):
         )
 
     def reply_error(self, request: Request, message: str, now: float, wall: float) -> None:
-        """Answer a request: it failed."""
+        """Reply to a request, which failed."""
         self._send(
             ReplyError(message),
             wall,
@@ -324,25 +328,25 @@ class ServerSession(_Session):
             parent_runtime=now - request.received_at,
         )
 
-    def say_goodbye(self, reason: str, wall: float) -> None:
-        """Say in words why the connection is about to be closed."""
+    def announce_close(self, reason: str, wall: float) -> None:
+        """Send the reason why the connection is about to close."""
         self._send(ConnectionClose(reason), wall)
 
     def _refuse(self, message_id: int | None, reason: str, wall: float) -> None:
-        self._note(reason)
+        self._warn(reason)
         self._send(ReplyError(reason), wall, parent_message_id=message_id, parent_runtime=0.0)
 
 
 def close_reason(text: str) -> str:
-    """Fit a text into a close frame: 123 bytes of UTF-8 (RFC 6455 section 5.5)."""
+    """Cut a text to fit into a close frame, 123 bytes of UTF-8 (RFC 6455 section 5.5)."""
     return text.encode("utf-8", "replace")[:120].decode("utf-8", "ignore")
 
 
 def checked_reward(reward: float, done: bool, info: dict[str, Any] | None) -> Reward:
-    """Return the message for a reward a runtime gave.
+    """Return the message for a reward of an environment.
 
     Raises:
-        ValueError: not a finite number, which JSON cannot say, or beyond `MAX_REWARD`.
+        ValueError: it is not a finite number, which JSON does not have, or exceeds `MAX_REWARD`.
     """
     if not math.isfinite(reward):
         raise ValueError(f"reward {reward} is not a finite number")

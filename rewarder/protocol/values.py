@@ -1,4 +1,4 @@
-"""Python values as JSON and back, numpy's arrays exactly: what `v1.env.call` carries."""
+"""Pack Python values into JSON and back; numpy arrays stay exact."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ import numpy as np
 
 _ARRAY, _FLOAT = "$array", "$float"
 _KINDS = "biufc"
-"""Kinds of dtype that are sent: numbers, no objects."""
+"""Kinds of dtype that can be packed: numbers, no objects."""
 
 
 def pack(value: object) -> object:
-    """Return `value` as what JSON can say.
+    """Return `value` as a JSON value.
 
-    Arrays become `{"$array": base64 of the bytes, "dtype": "<f4", "shape": [2]}`, infinities and NaN
-    `{"$float": "inf"}`; numpy's scalars become Python's, tuples become lists. A dict that looks like
-    one of these is read as one.
+    Args:
+        value: None, booleans, numbers, strings, numpy arrays of numbers, and lists, tuples and dicts of these.
+
+    Returns:
+        The same value, with these replacements. An array becomes `{"$array": base64 of its bytes, "dtype": "<f4",
+        "shape": [2]}`; an infinity or NaN becomes `{"$float": "inf"}`; a numpy scalar becomes a Python number; a tuple
+        becomes a list. `unpack` cannot distinguish a dict that has these keys from one of these replacements.
 
     Raises:
-        ValueError: there is something else in it.
+        ValueError: `value` contains another type.
     """
     match value:
         case None | bool() | int() | str():
@@ -47,10 +51,10 @@ def _pack_array(array: np.ndarray[Any, Any]) -> object:
 
 
 def unpack(value: object) -> Any:
-    """Return what `pack` was given.
+    """Return the value that `pack` packed.
 
     Raises:
-        ValueError: an array or a float in it is malformed.
+        ValueError: a packed array or float is malformed.
     """
     match value:
         case {"$array": str() as data, "dtype": str() as dtype, "shape": list() as shape}:
@@ -68,7 +72,7 @@ def _unpack_array(data: str, dtype: str, shape: list[Any]) -> np.ndarray[Any, An
     try:
         kind = np.dtype(dtype)
     except TypeError as error:
-        raise ValueError(f"dtype {dtype[:16]!r} of an array is unknown") from error
+        raise ValueError(f"unknown dtype {dtype[:16]!r} of an array") from error
     if kind.kind not in _KINDS or not all(isinstance(side, int) and side >= 0 for side in shape):
-        raise ValueError(f"an array of dtype {dtype[:16]!r} and shape {str(shape)[:64]}")
+        raise ValueError(f"invalid array of dtype {dtype[:16]!r} and shape {str(shape)[:64]}")
     return np.frombuffer(base64.b64decode(data, validate=True), kind).reshape(shape).copy()

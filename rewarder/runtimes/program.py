@@ -189,7 +189,7 @@ class ProgramRuntime(Runtime):
             words = "".join(f"\n    {line}" for line in self._errors)
             raise ProgramFailed(
                 f"{self._command[0]} ended within {SHORT_LIFE:g} s for the {self._short_lives}th time, with status "
-                f"{status}; its last words:{words or ' none'}"
+                f"{status}; its last output:{words or ' none'}"
             )
         return status
 

@@ -1,1 +1,1 @@
-"""What the author of a remote writes, and what plays it."""
+"""The SDK for remotes: the base class of environments, and the loop that serves them."""

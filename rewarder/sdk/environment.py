@@ -1,4 +1,4 @@
-"""What an environment is to the SDK: the class to subclass, and what a tick brings."""
+"""The base class of remotes' environments, and what one tick of them returns."""
 
 from __future__ import annotations
 
@@ -13,78 +13,118 @@ from vnc.session import Frame
 
 
 class Box(Protocol):
-    """Arrays of one shape and dtype between two; `gymnasium.spaces.Box` is one."""
+    """A space of arrays with one shape and dtype between two bounds, such as `gymnasium.spaces.Box`."""
 
     @property
     def low(self) -> NDArray[Any]:
-        """The lower bounds."""
+        """The lower bounds, an array of the space's shape and dtype."""
         ...
 
     @property
     def high(self) -> NDArray[Any]:
-        """The upper bounds."""
+        """The upper bounds, an array of the space's shape and dtype."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """What one tick of an environment brought."""
+    """The result of one tick, or of a reset.
+
+    Attributes:
+        frame: the whole screen, uint8 of shape (height, width, 3), RGB; None leaves the screen as it is.
+        reward: since the last tick.
+        done: True if this tick ended the episode. The next one begins at once.
+        truncated: with `done`, True if the episode was cut short, for example by a time limit, and False if it ended by
+            its own rules.
+        text: a message to the agent, any JSON value, or None.
+        env_observation: the environment's own observation, an array or any JSON value, or None.
+        info: JSON values. An agent finds each key as `remote.<key>` in the info of its step.
+    """
 
     frame: Frame | None = None
-    """The whole screen, (height, width, 3) RGB; None leaves it as it is."""
     reward: float = 0.0
     done: bool = False
-    """The episode is over: the next one is begun at once."""
     truncated: bool = False
-    """With `done`: it was cut short from outside (a time limit), not ended by what happened in it."""
     text: object | None = None
     env_observation: object | None = None
     info: Mapping[str, object] = field(default_factory=dict)
 
 
 class Runtime:
-    """One environment that lives in real time; subclass it.
+    """An environment that runs in real time. Subclass it, and implement `reset` and `tick`.
 
-    Every method is called on one thread that belongs to this runtime, never on the event loop's, and never two
-    at once. An exception ends the remote: its clients are told the exception's class.
+    All methods are called on one thread, which is not the event loop's, one call at a time. An exception ends the
+    remote; clients receive the name of its class.
+
+    Attributes:
+        env_ids: the environments that a client may ask for. The first one runs when no client asks for another.
+        fps: ticks per second. When a client asks for another rate, it is set before `reset`, within 1 to 240.
+        width: of the screen, in pixels.
+        height: of the screen, in pixels.
+        display: True if the screen is an X display with a VNC server of its own. `Tick.frame` is then ignored, and
+            `tick` receives no events.
+        lockstep: True if time advances only in `tick`, by 1 / fps seconds each. Clients may then step the environment.
+        stepped: set by the SDK: True while a client steps the environment.
+        env_observation_space: the space of `Tick.env_observation`, if clients may ask for it; set by the end of `open`.
+        env_observation_wanted: set by the SDK: True while a client wants `Tick.env_observation`.
+        inside: the object whose attributes clients may call, read and set, if `serve` lists them; set by the end of
+            `open`.
+
+    Example:
+        class Black(Runtime):
+            env_ids = ("example.Black-v0",)
+            fps, width, height = 30, 64, 48
+
+            def reset(self, env_id, seed):
+                return Tick(frame=np.zeros((48, 64, 3), np.uint8))
+
+            def tick(self, events):
+                return Tick(reward=float(len(events)))
     """
 
     env_ids: Sequence[str] = ()
-    """What a client may ask for; the first is played when nobody asks."""
     fps: float = 60
-    """Ticks per second. A client may ask for others: this is then set before `reset`."""
     width: int = 0
     height: int = 0
     display: bool = False
-    """True if the screen is an X display with a VNC server of its own: no frames go out, no events come in."""
     lockstep: bool = False
-    """True if time passes in `tick` only, and by 1 / fps seconds each: clients may then step it one by one."""
     stepped: bool = False
-    """Whether a client does, now."""
-
     env_observation_space: Box | None = None
-    """What `Tick.env_observation` is from, if clients may ask for it; known after `open`."""
     env_observation_wanted: bool = False
-    """Whether a client has asked for it; a runtime may tell it unasked."""
     inside: object | None = None
-    """Whose listed attributes clients may call, read and set; known after `open`."""
 
     def open(self) -> None:
-        """Get ready, before anything listens; the last moment to set `fps`, `width` and `height`."""
+        """Prepare, before the servers listen. This is the last moment to set `fps`, `width` and `height`."""
 
     def reset(self, env_id: str, seed: int | None) -> Tick | None:
-        """Begin an episode; return its first frame. Keys held before are no longer held.
+        """Begin an episode, in which no key is down.
 
-        Without a seed an episode should follow from the last seed given, as in Gymnasium.
+        Args:
+            env_id: one of `env_ids`.
+            seed: of this episode, 0 to 2**63 - 1. None: continue the random numbers of the last seed, as in Gymnasium.
+
+        Returns:
+            The first frame, and possibly a text or an environment observation. None only with `display`.
         """
         raise NotImplementedError
 
     def tick(self, events: Sequence[Event]) -> Tick:
-        """Live for 1 / fps seconds, with the input that arrived since the last tick."""
+        """Advance the episode by 1 / fps seconds.
+
+        Args:
+            events: the keyboard and pointer input since the last tick, in order.
+
+        Returns:
+            What has changed since the last tick.
+        """
         raise NotImplementedError
 
     def action(self, action: Sequence[Any]) -> None:
-        """Take a `v0.agent.action`: input that is neither keyboard nor pointer."""
+        """Receive a `v0.agent.action`, input that is neither keyboard nor pointer, before the next `tick`.
+
+        Args:
+            action: one event, such as `["JoystickAxisXEvent", 0.5]`.
+        """
 
     def close(self) -> None:
-        """Give back what `open` and `reset` took."""
+        """Release what `open` and `reset` acquired."""

@@ -1,4 +1,4 @@
-"""What a served runtime can do beyond v0: be stepped, tell its environment's own observations, be called."""
+"""Features of a served runtime beyond v0: lock-step, environment observations, and calls into the environment."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from rewarder.sdk.worker import Worker
 from rewarder.server.server import RewarderServer
 
 PENDING_CALLS = 16
-"""Calls that may wait for their answer; a client that asks for more is told so."""
+"""Calls that may wait for their answer; the next one is answered with an error."""
 
 
 class Extras:
-    """Offers and does what the runtime allows. Lives on the event loop's thread."""
+    """Announces and provides the features of one runtime. Use it on the event loop's thread."""
 
     def __init__(self, runtime: Runtime, worker: Worker, inbox: Inbox, calls: Collection[str]) -> None:
-        """Offer the names of `calls` in what the runtime calls its `inside`.
+        """Allow clients to call, read and set the attributes `calls` of `runtime.inside`.
 
         Raises:
-            ValueError: a name is no public attribute's, or the runtime has no inside.
+            ValueError: a name is not that of a public attribute, or the runtime has no `inside`.
         """
         for name in calls:
             if not name.isidentifier() or name.startswith("_"):
                 raise ValueError(f"{name!r} is not the name of a public attribute")
         if calls and runtime.inside is None:
-            raise ValueError(f"{', '.join(runtime.env_ids)} has nothing inside that could be called")
+            raise ValueError(f"{', '.join(runtime.env_ids)} has no attributes that clients may call")
         self._runtime, self._worker, self._inbox = runtime, worker, inbox
         self._space = runtime.env_observation_space
         features = {LOCKSTEP: runtime.lockstep, ENV_OBSERVATION: self._space is not None}
-        self.offer = Offer(frozenset(word for word, there in features.items() if there), frozenset(calls))
+        self.offer = Offer(frozenset(name for name, offered in features.items() if offered), frozenset(calls))
         self._calls: set[asyncio.Task[None]] = set()
 
     @property
     def env_observation_space(self) -> EnvObservationSpace | None:
-        """What a client that wants observations is told first."""
+        """The first message to a client that wants environment observations."""
         return None if self._space is None else _space(self._space)
 
-    def heed(self, wants: frozenset[str]) -> None:
-        """The controlling client, a new one or none, wants these of the offered features."""
+    def activate(self, wants: frozenset[str]) -> None:
+        """Switch to the features that the controlling client wants; none without a client."""
         self._inbox.set_lockstep(LOCKSTEP in wants)
         self._runtime.stepped = LOCKSTEP in wants
         self._runtime.env_observation_wanted = ENV_OBSERVATION in wants
 
     def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
-        """Do what a client asks for, and answer."""
+        """Queue a step, or begin a call; both are answered when they are complete."""
         if isinstance(request, StepRequest):
             self._inbox.step(request)
         elif len(self._calls) >= PENDING_CALLS:
-            server.reply_error(request, f"{PENDING_CALLS} calls are waiting already")
+            server.reply_error(request, f"{PENDING_CALLS} calls are already waiting")
         else:
             task = asyncio.create_task(self._answer(request, server))
             self._calls.add(task)
@@ -65,14 +65,14 @@ class Extras:
     async def _answer(self, request: CallRequest, server: RewarderServer) -> None:
         try:
             server.reply_call(request, await self._worker.call(self._perform, request.call))
-        except Exception as error:  # noqa: BLE001 - the environment's own, of any kind; the client is told
+        except Exception as error:  # noqa: BLE001 - the client receives any exception of the environment
             server.reply_error(request, f"{type(error).__name__}: {error}"[:1000])
 
     def _perform(self, call: Call) -> ReplyCall:
-        """Run on the environment's thread, between two ticks."""
+        """Perform a call on the environment's thread, between two ticks."""
         if call.name not in self.offer.calls:
-            listed = ", ".join(sorted(self.offer.calls)) or "nothing is"
-            raise LookupError(f"{call.name[:64]!r} is not listed: {listed}")
+            allowed = ", ".join(sorted(self.offer.calls)) or "none"
+            raise LookupError(f"{call.name[:64]!r} may not be called; allowed names: {allowed}")
         inside, arguments = self._runtime.inside, [unpack(value) for value in call.args]
         if call.operation == "set" and len(arguments) == 1:
             setattr(inside, call.name, arguments[0])

@@ -1,4 +1,4 @@
-"""What clients sent and an environment has not seen yet."""
+"""Requests and input of clients that wait for the environment's next tick."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from rewarder.protocol.sessions import Request, ResetRequest, StepRequest
 from vnc.events import Event, KeyEvent, PointerEvent
 
 PENDING_RESETS = 16
-"""Resets that may wait for an earlier one; a client that asks for more is told so."""
+"""Resets that may wait for an earlier one; the next one is answered with an error."""
 PENDING_EVENTS = 4096
-"""Input events (and likewise actions) of one tick; more than that in a 60th of a second is a flood, and dropped."""
+"""Input events, and likewise actions, of one tick; further ones are dropped."""
 MAX_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class LockStep:
-    """A step that a lock-step client waits for, and its input."""
+    """A step whose reply a lock-step client awaits, and its input."""
 
     request: StepRequest
     events: list[Event]
 
 
 class Inbox:
-    """Resets, steps and input in waiting. Lives on the event loop's thread.
+    """A queue of resets, steps and input. Use it on the event loop's thread.
 
-    A step that waits came before any reset that does: a client has no use for one while it awaits a reset.
+    A waiting step arrived before any waiting reset, because a client sends no step while it awaits a reset.
 
     Attributes:
-        resets: the resets, oldest first.
-        lockstep: whether the controlling client steps the environment; input over VNC then does not count.
-        refuse: how a request is refused; the server that reads the requests, once there is one.
+        resets: the waiting resets, oldest first.
+        lockstep: whether the controlling client steps the environment; input over VNC is then dropped.
+        refuse: answers a request with an error; set by the owner before the first request.
     """
 
     def __init__(self, env_ids: Sequence[str]) -> None:
@@ -48,7 +48,7 @@ class Inbox:
         self._news = asyncio.Event()
 
     def reset(self, request: ResetRequest) -> None:
-        """Queue a reset, or refuse it."""
+        """Queue a reset, or answer it with an error."""
         refusal = self._refusal(request)
         if refusal is None:
             self.resets.append(request)
@@ -61,9 +61,9 @@ class Inbox:
         return self.resets.popleft() if self.resets else None
 
     def step(self, request: StepRequest) -> None:
-        """Keep a step until its turn, or refuse it."""
+        """Keep a step for the next tick, or answer it with an error."""
         if not self.lockstep or self._step is not None:
-            self.refuse(request, "a step is waiting already" if self.lockstep else "not in lock-step")
+            self.refuse(request, "a step is already waiting" if self.lockstep else "not in lock-step")
             return
         try:
             self._step = LockStep(request, [_event(event) for event in request.events[:PENDING_EVENTS]])
@@ -73,22 +73,22 @@ class Inbox:
 
     @property
     def has_step(self) -> bool:
-        """Whether a step waits."""
+        """Whether a step is waiting."""
         return self._step is not None
 
     def take_step(self) -> LockStep | None:
-        """Return the step that waits."""
+        """Return the waiting step, and forget it."""
         step, self._step = self._step, None
         return step
 
     def set_lockstep(self, lockstep: bool) -> None:
-        """The controlling client, a new one or none, steps the environment or leaves it to real time."""
+        """Switch between lock-step and real time, as the controlling client wants; forget a waiting step."""
         self.lockstep = lockstep
         self._step = None
         self._news.set()
 
     def events(self, events: Sequence[Event]) -> None:
-        """Keep input over VNC for the next tick."""
+        """Keep input over VNC for the next tick; in lock-step, drop it."""
         if not self.lockstep:
             self._events += events[: PENDING_EVENTS - len(self._events)]
 
@@ -104,17 +104,17 @@ class Inbox:
         return events, actions
 
     def drop_input(self) -> None:
-        """Forget all input of the time before an episode, and refuse a step of that time."""
+        """Forget input that arrived before an episode began, and refuse a step that did."""
         self.take_input()
         self.drop_step(self.take_step())
 
     def drop_step(self, step: LockStep | None) -> None:
-        """Refuse a step that will not be lived."""
+        """Answer a step that will not run with an error."""
         if step is not None:
             self.refuse(step.request, "overtaken by a reset")
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """Wait for a reset, a step or the other pace, whichever comes after this call; return False if none did."""
+        """Wait for a reset, a step or a change of `lockstep`; return False if none arrives within `seconds`."""
         self._news.clear()
         try:
             async with asyncio.timeout(seconds):
@@ -127,9 +127,9 @@ class Inbox:
         if request.env_id is not None and request.env_id not in self._env_ids:
             return f"unknown env_id {request.env_id[:200]!r}, this remote serves {', '.join(self._env_ids)}"
         if request.seed is not None and not 0 <= request.seed <= MAX_SEED:
-            return f"a seed is 0 to {MAX_SEED}, not {request.seed}"
+            return f"seed {request.seed} is out of range, a seed is 0 to {MAX_SEED}"
         if len(self.resets) >= PENDING_RESETS:
-            return f"{PENDING_RESETS} resets are waiting already"
+            return f"{PENDING_RESETS} resets are already waiting"
         return None
 
 
@@ -139,7 +139,9 @@ def _event(event: Sequence[Any]) -> Event:
             return KeyEvent(keysym, down)
         case ["PointerEvent", int() as x, int() as y, int() as mask] if _fits(x, y, mask):
             return PointerEvent(x, y, mask)
-    raise ValueError(f"{str(event)[:64]} is no event")
+    raise ValueError(
+        f"{str(event)[:64]} is not an event: ['KeyEvent', keysym, down] or ['PointerEvent', x, y, button_mask]"
+    )
 
 
 def _fits(x: int, y: int, mask: int) -> bool:
@@ -147,4 +149,4 @@ def _fits(x: int, y: int, mask: int) -> bool:
 
 
 def _nobody(request: Request, message: str) -> None:
-    raise RuntimeError("a request came before there was a server")
+    raise RuntimeError("a request arrived before the server was set")

@@ -1,4 +1,4 @@
-"""Which keys are held, for environments that look at the keyboard once a tick."""
+"""Keysyms of common keys, and a record of the keys that are down."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ RETURN, SPACE = 0xFF0D, 0x20
 
 
 class HeldKeys:
-    """The keyboard as a set of keysyms; letters count as lower case."""
+    """The set of keys that are down, as X11 keysyms; letters are in lower case."""
 
     def __init__(self) -> None:
         self._held: set[int] = set()
 
     def tick(self, events: Iterable[Event]) -> frozenset[int]:
-        """Return the keys held at the end of this tick, and those that were pressed within it, if only for a moment."""
+        """Return the keys that were down at any moment of this tick.
+
+        Args:
+            events: of this tick, as `Runtime.tick` receives them.
+
+        Returns:
+            Keysyms of the keys that are down at the end, and of those that were pressed and released in between.
+        """
         pressed = set()
         for event in events:
             if isinstance(event, KeyEvent):
@@ -30,10 +37,10 @@ class HeldKeys:
         return frozenset(self._held | pressed)
 
     def clear(self) -> None:
-        """Forget everything: an episode ends."""
+        """Forget all keys, for a new episode."""
         self._held.clear()
 
 
 def _lower(keysym: int) -> int:
-    # Shift or caps lock may change between press and release, and with it the keysym: "a" down, "A" up.
+    # The keysym of a release differs from that of its press if shift changed in between: "a" down, "A" up.
     return keysym + 32 if ord("A") <= keysym <= ord("Z") else keysym

@@ -1,9 +1,9 @@
-"""An environment being played: episode after episode, tick after tick, results to the servers.
+"""The loop that runs an environment: episode after episode, tick after tick, with results to both servers.
 
-In real time there is a tick per deadline, and a new episode begins when the last is over. For a client in lock-step
-both wait for its next `v1.env.step`, and input is what that message carries: the rewarder's channel and VNC are two,
-and nothing else would say which input came before which tick. The reply goes out after all that the tick brought, with
-the screen's checksum, by which the client knows the tick's frame from the one before.
+In real time, a tick runs at each deadline, and an episode begins as soon as the last one ends. In lock-step, both wait
+for the client's next `v1.env.step`. Input is then part of that message, because the rewarder channel and VNC have no
+common order. The reply follows all other messages of the tick. It contains the screen's checksum, by which the client
+recognises the tick's frame.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from vnc.session import Frame
 
 RESETTING = "resetting"
 SLOWEST, FASTEST = 1.0, 240.0
-"""Ticks per second that a client may ask for; what is beyond is brought to these."""
+"""Bounds of the ticks per second that a client may ask for; other values are clipped."""
 
 log = logging.getLogger(__name__)
 
 
 class Screen(Protocol):
-    """Where frames go: a `vnc.server.server.VNCServer`, or nowhere in display mode."""
+    """What shows frames, such as `vnc.server.server.VNCServer`."""
 
     def present(self, frame: Frame) -> None:
         """Show `frame`."""
         ...
 
     def checksum(self) -> int:
-        """Return the CRC-32 of the pixels shown, row by row, R G B."""
+        """Return the CRC-32 of the shown pixels, row by row, R G B."""
         ...
 
 
 class Player:
-    """Plays episodes for ever: begin, tick until done or a client wants a reset, begin the next."""
+    """Runs episodes until it is cancelled. A reset of a client ends an episode early."""
 
     def __init__(
         self,
@@ -59,15 +59,15 @@ class Player:
         self._inbox = inbox
         self._rewarder = rewarder
         self._screen = screen
-        self._fps = float(runtime.fps)  # its own
-        self._pace = Pace(self._fps)
+        self._default_fps = float(runtime.fps)
+        self._pace = Pace(self._default_fps)
         self._env_id = env_id
         self._env_state = RESETTING
         self._number = 0
         self._announce(None)
 
     def health(self) -> Mapping[str, object]:
-        """Return what the health page shows of the environment."""
+        """Return the environment's part of the health page."""
         return {
             "env_id": self._env_id,
             "env_state": self._env_state,
@@ -79,7 +79,7 @@ class Player:
         }
 
     async def play(self, seed: int | None = None) -> None:
-        """Play until cancelled; `seed` is for the first episode. Raises what the runtime raises."""
+        """Run episodes until cancelled; `seed` is for the first one. Raises what the runtime raises."""
         over = await self._begin(None, seed)
         while True:
             await self._episode(over)
@@ -89,7 +89,7 @@ class Player:
             over = await self._begin(cue, reset.seed if reset else None)
 
     async def _cue(self) -> ResetRequest | LockStep | None:
-        """Wait for what begins the next episode; None: the clock."""
+        """Return the request that begins the next episode; None in real time, where it begins without one."""
         inbox = self._inbox
         while inbox.lockstep and not inbox.has_step and not inbox.resets:
             await inbox.wait()
@@ -99,7 +99,7 @@ class Player:
         self._number += 1
         if request is not None:
             self._env_id = request.env_id or self._env_id
-            self._set_fps(min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._fps)
+            self._set_fps(min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._default_fps)
         self._describe(RESETTING)
 
     def _set_fps(self, fps: float) -> None:
@@ -108,7 +108,7 @@ class Player:
             self._pace = Pace(fps)
 
     async def _begin(self, cue: ResetRequest | LockStep | None, seed: int | None) -> bool:
-        """Begin an episode, and answer who asked for it; return whether it is over already."""
+        """Begin an episode, and answer the request for it; return whether it has already ended."""
         first = await self._worker.call(self._runtime.reset, self._env_id, seed)
         if first is not None:
             self._show(first)
@@ -119,12 +119,12 @@ class Player:
         return over
 
     async def _episode(self, over: bool) -> None:
-        """Tick until the episode is over, or a reset aborts it."""
+        """Tick until the episode ends or a reset arrives."""
         self._pace.start(time.monotonic())
         while not over and await self._is_due():
             step = self._inbox.take_step()
             events, actions = self._inbox.take_input()
-            tick = await self._worker.call(self._live, step.events if step else events, actions)
+            tick = await self._worker.call(self._tick, step.events if step else events, actions)
             if self._inbox.resets:
                 self._inbox.drop_step(step)
                 return
@@ -133,7 +133,7 @@ class Player:
             self._answer(step)
 
     async def _is_due(self) -> bool:
-        """Wait for the next deadline or, in lock-step, for a step; return False if a reset came first."""
+        """Wait for the next deadline or, in lock-step, for a step; return False if a reset arrives first."""
         inbox, pace = self._inbox, self._pace
         while not inbox.has_step:
             if inbox.resets:
@@ -147,7 +147,7 @@ class Player:
         pace.stepped(time.monotonic())
         return True
 
-    def _live(self, events: list[Event], actions: list[Sequence[object]]) -> Tick:
+    def _tick(self, events: list[Event], actions: list[Sequence[object]]) -> Tick:
         for action in actions:
             self._runtime.action(action)
         return self._runtime.tick(events)
@@ -164,7 +164,7 @@ class Player:
             self._rewarder.reply_step(cue.request, self._episode_id, checksum)
 
     def _publish(self, tick: Tick) -> bool:
-        """Send what a tick brought; return True if it ended the episode."""
+        """Send the results of a tick; return True if it ended the episode."""
         if tick.text is not None:
             self._rewarder.text(self._episode_id, tick.text)
         if tick.env_observation is not None:

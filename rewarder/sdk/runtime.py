@@ -1,4 +1,4 @@
-"""The SDK for remotes: subclass `Runtime`, hand it to `run`, and an agent can connect."""
+"""Serve a `Runtime` to agents: `run` from a main thread, `serve` in an event loop."""
 
 from __future__ import annotations
 
@@ -31,24 +31,29 @@ from vnc.vncauth import vnc_password
 __all__ = ["Event", "Frame", "Ports", "Runtime", "RuntimeCrash", "ServeOptions", "Tick", "run", "serve"]
 
 CLOSE_TIMEOUT = 0.7
-"""Seconds for saying goodbye to clients and environment together: a remote ends within a second of its parent."""
+"""Seconds to close connections and environment, so that a remote ends within a second of its parent."""
 GOING_AWAY, CRASHED, IDLE = 1001, 1011, 4408
 
 log = logging.getLogger(__name__)
 
 
 class RuntimeCrash(Exception):
-    """The environment raised; the cause is its exception."""
+    """The environment raised an exception, which is this one's cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where a remote listens."""
+    """The ports of a running remote.
+
+    Attributes:
+        vnc_port: of the VNC server.
+        rewarder_port: of the rewarder and the viewer's page.
+        tokens: secrets in the viewer's URLs, in place of a password.
+    """
 
     vnc_port: int
     rewarder_port: int
     tokens: ViewerTokens = field(default_factory=ViewerTokens, repr=False)
-    """What the viewer's URLs have in place of a password."""
 
 
 class ServeOptions(TypedDict, total=False):
@@ -72,12 +77,15 @@ class ServeOptions(TypedDict, total=False):
 
 
 def run(runtime: Runtime, *, exit_with_stdin: bool = False, **options: Unpack[ServeOptions]) -> None:
-    """Serve `runtime` from the main thread until SIGTERM, SIGINT or idleness; see `serve` for the options.
+    """Serve `runtime` until SIGTERM, SIGINT or the idle timeout. Call it from the main thread.
 
     Args:
         runtime: the environment.
         exit_with_stdin: also stop at the end of stdin, and when the parent process dies.
-        options: those of `serve`.
+        options: the keyword arguments of `serve`.
+
+    Raises:
+        RuntimeCrash, OSError, ValueError: as `serve`.
     """
     asyncio.run(until_stopped(serve(runtime, **options), exit_with_stdin=exit_with_stdin))
 
@@ -101,33 +109,34 @@ async def serve(
     private_network: bool = False,
     allow_hosts: Sequence[str] = (),
 ) -> None:
-    """Play `runtime` in real time and let agents in, until cancelled or idle.
+    """Run `runtime` in real time and serve it to agents, until cancelled or idle.
 
     Args:
         runtime: the environment.
         host: the address to listen on.
-        vnc_port: where pixels go out and keys come in; 0 picks a free port.
-        rewarder_port: where rewards go out and resets come in; 0 picks a free port.
-        password: what both ports ask for, VNC for its first 8 characters; None lets everybody in.
-        view_only_password: what lets a VNC viewer watch, but not act.
-        env_id: what is played until a client asks for something else; by default the runtime's first.
-        seed: the seed of the first episode.
-        idle_timeout: return after so many seconds without a controlling client.
-        on_ready: called once both ports can be connected to.
-        display: the port of a VNC server that shows the environment already, with TLS if there is an `identity`; none
-            of ours is started.
-        novnc: where noVNC is, for the page at /viewer/; see `rewarder.viewer.site.Viewer`.
-        allowed_calls: names that clients may call, read and set in the runtime's `inside`; nothing by default.
-        identity: what both ports show over TLS, without which nobody gets in then; None: they have no TLS.
-        private_network: whether `host` may be off loopback without TLS: see `rewarder.server.exposure`.
-        allow_hosts: names by which clients may come to the rewarder port, beside addresses, `localhost` and `host`; by
-            any other they are refused, since it may be a stranger's that was made to lead here.
+        vnc_port: the port for pixels and input; 0 picks a free one.
+        rewarder_port: the port for rewards, resets and the viewer's page; 0 picks a free one.
+        password: that both ports require; VNC uses its first 8 bytes. None: clients need no password.
+        view_only_password: with which a VNC viewer can watch, but not act.
+        env_id: the environment until a client asks for another; None is the runtime's first.
+        seed: of the first episode.
+        idle_timeout: seconds without a controlling client after which this function returns; None is never.
+        on_ready: called when both ports accept connections.
+        display: the port of a VNC server that already shows the environment, with TLS if `identity` is given. None
+            starts one of ours.
+        novnc: the directory of noVNC, for the page at /viewer/; None is where Debian's package installs it.
+        allowed_calls: names of attributes of `runtime.inside` that clients may call, read and set.
+        identity: the certificate and key of both ports, which then require TLS; None is no TLS.
+        private_network: allow a `host` off loopback without TLS, because only trusted machines reach it.
+        allow_hosts: host names that clients may use for the rewarder port, besides addresses, `localhost` and `host`.
+            Requests by other names are refused, as protection from DNS rebinding.
 
     Raises:
-        RuntimeCrash: the environment raised; clients were told.
+        RuntimeCrash: the environment raised an exception; clients received its class.
         OSError: a port cannot be bound.
-        ValueError: the runtime does not offer `env_id`, or has no screen; noVNC is not in `novnc`; `allowed_calls`
-            has a name that cannot be offered; strangers could reach `host`; or `identity` is none.
+        ValueError: the runtime does not have `env_id`, or has no screen; `novnc` does not contain noVNC;
+            `allowed_calls` has a name that is not a public attribute's; other machines reach `host` without a password
+            or TLS; or `identity` is not a certificate with its key.
     """
     check_reach(host, password, encrypted=identity is not None, private_network=private_network)
     tls = None if identity is None else identity.context()
@@ -135,7 +144,7 @@ async def serve(
     async with _opened(runtime) as worker:
         env_id = env_id or runtime.env_ids[0]
         if env_id not in runtime.env_ids:
-            raise ValueError(f"this runtime serves {', '.join(runtime.env_ids)}, not {env_id}")
+            raise ValueError(f"unknown env_id {env_id!r}, this runtime has {', '.join(runtime.env_ids)}")
         inbox = Inbox(runtime.env_ids)
         rewarder = RewarderServer(
             password=password,
@@ -163,21 +172,21 @@ async def serve(
             if ports.vnc_port:
                 viewer.show(_screen(host, ports.vnc_port, password, view_only_password, identity))
             (on_ready or _log_ports)(ports)
-            await remote.live(seed)
+            await remote.run(seed)
         finally:
             await remote.close()
 
 
 @asynccontextmanager
 async def _opened(runtime: Runtime) -> AsyncIterator[Worker]:
-    """Open the runtime on a thread of its own, and close it there."""
+    """Open the runtime on a thread of its own; close it on the same thread."""
     worker = Worker("runtime")
     try:
         await worker.call(runtime.open)
         try:
             yield worker
         finally:
-            # A reset that never returns must not hold up the end.
+            # The timeout is for a reset that never returns.
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_TIMEOUT / 2):
                     await worker.call(runtime.close)
@@ -186,7 +195,7 @@ async def _opened(runtime: Runtime) -> AsyncIterator[Worker]:
 
 
 class _Remote:
-    """An environment being played, and its two servers."""
+    """A running environment and its two servers."""
 
     def __init__(self, player: Player, rewarder: RewarderServer, vnc: VNCServer | None) -> None:
         self._player = player
@@ -203,11 +212,11 @@ class _Remote:
             await self._vnc.start(host, vnc_port, tls)
         return Ports(self._vnc.port if self._vnc is not None else display, self._rewarder.port)
 
-    async def live(self, seed: int | None) -> None:
-        """Play until nobody has been there for long.
+    async def run(self, seed: int | None) -> None:
+        """Run episodes until the idle timeout.
 
         Raises:
-            RuntimeCrash: the runtime raised.
+            RuntimeCrash: the runtime raised an exception.
         """
         playing = asyncio.create_task(self._player.play(seed))
         idle = asyncio.create_task(self._rewarder.idle())
@@ -227,7 +236,7 @@ class _Remote:
             await asyncio.wait((playing, idle))
 
     async def close(self) -> None:
-        """Tell the clients why, and close the ports."""
+        """Send clients the reason, and close the ports."""
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_TIMEOUT / 2):
                 await self._rewarder.close(*self._goodbye)
@@ -251,7 +260,7 @@ def _vnc_server(
 def _screen(
     host: str, port: int, password: str | None, view_only_password: str | None, identity: Identity | None
 ) -> Screen:
-    """What the viewer's bridge connects to: where everybody is let in, so are we by loopback."""
+    """Return where the viewer's bridge connects: to loopback, if the server listens on all addresses."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
     tls = None if identity is None else TLS(fingerprint=identity.fingerprint)
     return Screen(host, port, vnc_password(password), vnc_password(view_only_password), tls)

@@ -14,7 +14,12 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 async def until_stopped(work: Coroutine[object, object, None], *, exit_with_stdin: bool = False) -> None:
-    """Run `work` until it returns or raises, or cancel it at SIGTERM, SIGINT or (if asked for) the end of stdin."""
+    """Run `work`, and cancel it at SIGTERM or SIGINT.
+
+    Args:
+        work: the coroutine to run. Its exceptions are raised.
+        exit_with_stdin: also cancel it at the end of stdin, and when the parent process dies.
+    """
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -27,12 +32,12 @@ async def until_stopped(work: Coroutine[object, object, None], *, exit_with_stdi
 
 
 def _call_on(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) -> None:
-    with suppress(RuntimeError):  # the loop is closed: we are ending anyway
+    with suppress(RuntimeError):  # the loop is closed, the process ends already
         loop.call_soon_threadsafe(function)
 
 
 def _die_with_parent() -> None:
-    """Have the kernel send SIGTERM when the parent dies; without prctl, the end of stdin is all there is."""
+    """Ask the kernel for SIGTERM at the parent's death. Without prctl, only the end of stdin signals it."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
         prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

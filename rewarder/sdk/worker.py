@@ -1,4 +1,4 @@
-"""One thread for an environment: calls go in from the event loop, results come back to it."""
+"""A thread for an environment, which the event loop calls without blocking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ T = TypeVar("T")
 class Worker:
     """Runs calls one after another on a thread of its own.
 
-    A daemon thread, unlike an executor's: a call that never returns must not keep the process alive.
+    The thread is a daemon, unlike those of an executor, so that a call that never returns does not keep the process
+    alive.
     """
 
     def __init__(self, name: str) -> None:
@@ -25,7 +26,7 @@ class Worker:
         self._thread.start()
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run `function` on the thread and return or raise what it does; cancelling leaves it running."""
+        """Run `function` on the thread; return or raise its result. Cancellation does not stop a running call."""
         future: Future[T] = Future()
 
         def job() -> None:
@@ -33,14 +34,14 @@ class Worker:
                 return
             try:
                 future.set_result(function(*args, **kwargs))
-            except BaseException as error:  # noqa: BLE001 - nothing is lost: whoever awaits the call raises it
+            except BaseException as error:  # noqa: BLE001 - the caller raises it
                 future.set_exception(error)
 
         self._jobs.put(job)
         return await asyncio.wrap_future(future)
 
     def stop(self) -> None:
-        """End the thread after the calls made so far."""
+        """End the thread after the calls that are queued."""
         self._jobs.put(None)
 
     def _run(self) -> None:

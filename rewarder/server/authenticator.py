@@ -12,17 +12,17 @@ from urllib.parse import urlsplit
 from rewarder.credentials import password_of
 
 FREE_FAILURES = 5
-"""Wrong passwords an address may send before it is answered late."""
+"""Wrong passwords of one address before its answers are delayed."""
 DELAY = 1.0
-"""Seconds that the answer to each further wrong password waits; the right one is answered at once all the same."""
+"""Seconds of delay of the answer to each further wrong password. The right password is never delayed."""
 MAX_WAITING = 4
-"""Late answers of one address at a time; further wrong passwords are turned away at once, and hold nothing."""
+"""Delayed answers of one address at a time. Further wrong passwords are refused at once."""
 MAX_ADDRESSES = 1024
-"""Addresses whose failures are remembered."""
+"""Addresses whose failures are counted."""
 
 
 def same_origin(origin: str | None, host: str | None) -> bool:
-    """Whether a request comes from no browser page at all, or from a page of this very host and port."""
+    """Return whether a request has no Origin, or that of a page of the same host and port."""
     if origin is None:
         return True
     try:
@@ -39,10 +39,15 @@ class _Record:
 
 
 class Authenticator:
-    """Checks passwords in constant time, and answers an address that guesses late.
+    """Checks passwords in constant time, and delays the answers to addresses that guess.
 
-    An address may be that of many clients, as behind a container bridge: nothing that one of them does wrong keeps the
-    right password of another out. What withstands a guesser who does not wait for answers is a password's length.
+    Many clients may share an address, for example behind a container bridge. Therefore wrong passwords of one client do
+    not affect the right password of another. Against a guesser that does not wait for answers, only the length of the
+    password protects.
+
+    Args:
+        password: the right one; None accepts every request.
+        delay: seconds, see `DELAY`.
     """
 
     def __init__(self, password: str | None, *, delay: float = DELAY) -> None:
@@ -51,10 +56,18 @@ class Authenticator:
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
     async def check(self, header: str | None, address: str) -> int:
-        """Return the HTTP status this attempt has earned: 200, 401, or 429 for wrong ones when too many are waiting."""
+        """Return the HTTP status of a login attempt, after the delay, if any.
+
+        Args:
+            header: the request's `Authorization`, Basic or Bearer; None if it is missing.
+            address: of the client.
+
+        Returns:
+            200 for the right password, 401 for a wrong one, 429 for a wrong one while `MAX_WAITING` answers wait.
+        """
         if self._digest is None:
             return 200
-        # The comparison runs for a missing password too, so that its time says nothing.
+        # The comparison runs for a missing password too, so that its duration reveals nothing.
         password = password_of(header)
         if hmac.compare_digest(_digest(password or ""), self._digest) and password is not None:
             self._records.pop(address, None)

@@ -1,4 +1,4 @@
-"""Who can reach a remote: other machines only with a password, and not in the clear."""
+"""Which hosts a remote may listen on: off loopback, only with a password and TLS."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ import socket
 from collections.abc import Iterable
 
 EVERYWHERE = ("0.0.0.0", "::", "")
-"""Hosts to listen on that are no address of anything: clients are given a name."""
+"""Hosts that mean all addresses of this machine."""
 
 
 def check_reach(host: str, password: str | None, *, encrypted: bool, private_network: bool) -> None:
-    """Refuse to listen where strangers could come in, or listen in.
+    """Raise if other machines could log in without a password, or read an unencrypted connection.
 
     Args:
         host: the address to listen on.
-        password: what clients are asked for.
-        encrypted: whether they have to speak TLS.
-        private_network: whether somebody vouches that none but trusted machines reach `host`.
+        password: that clients must send; None is none.
+        encrypted: whether clients must use TLS.
+        private_network: whether the user states that only trusted machines reach `host`.
 
     Raises:
-        ValueError: it is not on loopback, and lacks a password or TLS.
+        ValueError: `host` is not on loopback, and a password or TLS is missing.
     """
     if is_loopback(host):
         return
     where = f"other machines reach {host or 'every address of this one'}"
     if password is None:
-        raise ValueError(f"{where}: that takes a password")
+        raise ValueError(f"{where}: this requires a password")
     if not (encrypted or private_network):
         raise ValueError(
-            f"{where}: that takes --tls-certificate and --tls-key; or, where nobody else can listen in, as in a "
-            "container or a VPN, --private-network"
+            f"{where}: this requires --tls-certificate and --tls-key; or --private-network, where only trusted "
+            "machines reach that address, as in a container or a VPN"
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`, a name or an address; one that is not to be resolved is not."""
+    """Return whether only this machine reaches `host`, a name or an address. False if it cannot be resolved."""
     try:
         found = socket.getaddrinfo(host, None) if host else []
     except OSError:
@@ -45,5 +45,5 @@ def is_loopback(host: str) -> bool:
 
 
 def names(host: str, listed: Iterable[str] = ()) -> frozenset[str]:
-    """Return what clients may call a remote that listens on `host`: what is listed, and what it calls itself."""
+    """Return the names that clients may use for a server on `host`: those listed, and the host's own."""
     return frozenset({*listed, socket.gethostname() if host in EVERYWHERE else host})

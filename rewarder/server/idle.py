@@ -1,4 +1,4 @@
-"""Notices that nobody has been there for long."""
+"""Detect that no client has been connected for some time."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import asyncio
 
 
 class IdleWatch:
-    """A clock that runs while nobody is there. Use it on the event loop's thread."""
+    """A timer that runs while no client is connected. Use it on the event loop's thread."""
 
     def __init__(self, timeout: float | None) -> None:
-        """Make one that does not run yet.
+        """Create a stopped timer.
 
         Args:
-            timeout: seconds without anybody that are too many; None: none are.
+            timeout: in seconds; None is never.
         """
         self._timeout = timeout
         self._over = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
 
-    def tell(self, *, busy: bool) -> None:
-        """Somebody is there now, or nobody."""
+    def update(self, *, busy: bool) -> None:
+        """Stop the timer if `busy`, a client is connected; otherwise start it unless it runs."""
         if busy:
             self.stop()
             self._over.clear()
@@ -27,11 +27,11 @@ class IdleWatch:
             self._timer = asyncio.get_running_loop().call_later(self._timeout, self._over.set)
 
     def stop(self) -> None:
-        """Stop the clock."""
+        """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     async def over(self) -> None:
-        """Wait until nobody has been there for too long."""
+        """Wait for the timeout."""
         await self._over.wait()

@@ -1,7 +1,7 @@
-"""The remote's end, an asyncio shell around `ServerSession`: rewarder connections and a health page on one port.
+"""The remote's end: rewarder connections, a health page and the viewer's site on one port.
 
-One client controls, any number (up to a bound) observe. Nothing here waits for a client: what is published goes
-to everybody's socket at once, and a client that does not read is dropped.
+One client controls the remote, others observe it. Nothing here waits for a client: a message is written to all sockets
+at once, and a client that does not read is dropped.
 """
 
 from __future__ import annotations
@@ -71,7 +71,20 @@ class _Peer:
 
 
 class RewarderServer:
-    """Speaks the v0 protocol to one controller and its observers. Use it on the event loop's thread."""
+    """A rewarder's WebSocket server, for one controller and several observers. Use it on the event loop's thread.
+
+    Args:
+        password: that clients must send; None accepts every client.
+        on_reset: called with each reset. Answer it with `reply_reset` or `reply_error`.
+        on_action: called with the events and the env id of each `v0.agent.action`.
+        extras: the features beyond v0; None has none.
+        health: returns entries of the health page.
+        idle_timeout: seconds without a controller after which `idle` returns; None is never.
+        limits: what clients may consume, and how long to wait for them.
+        authenticator: checks passwords; None makes one for `password`.
+        site: further pages and WebSockets on the same port.
+        hosts: host names that requests may have, besides addresses and `localhost`.
+    """
 
     def __init__(
         self,
@@ -104,10 +117,15 @@ class RewarderServer:
         self._drops: set[asyncio.Task[None]] = set()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None) -> None:
-        """Listen; `port` 0 takes a free one, with `tls` nobody gets in without it.
+        """Listen.
+
+        Args:
+            host: an address of this machine.
+            port: 0 picks a free one.
+            tls: makes every connection use TLS.
 
         Raises:
-            OSError: the port is taken, or the host is not ours.
+            OSError: the port is in use, or `host` is not an address of this machine.
         """
         limits = self._limits
         self._server = await serve(
@@ -133,67 +151,80 @@ class RewarderServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on.
+        """The port that the server listens on.
 
         Raises:
-            RuntimeError: it was not started.
+            RuntimeError: it has not been started.
         """
         if self._server is None:
-            raise RuntimeError("the rewarder server was not started")
+            raise RuntimeError("the rewarder server has not been started")
         return int(next(iter(self._server.sockets)).getsockname()[1])
 
     @property
     def controllers(self) -> int:
-        """Connected controllers: 0 or 1."""
+        """Number of connected controllers, 0 or 1."""
         return self._count(observer=False)
 
     @property
     def observers(self) -> int:
-        """Connected observers."""
+        """Number of connected observers."""
         return self._count(observer=True)
 
     def describe(self, episode_id: EpisodeId, env_id: str, env_state: str, fps: float) -> None:
-        """Tell everybody an episode's state, newcomers included."""
+        """Send an episode's state to all clients, and to each that connects later.
+
+        Args:
+            episode_id: the episode.
+            env_id: its environment.
+            env_state: `resetting` or `running`.
+            fps: ticks per second.
+        """
         self._described = (episode_id, Describe(env_id, env_state, fps))
         self._publish(*self._described)
 
     def reward(
         self, episode_id: EpisodeId, reward: float, done: bool, info: dict[str, Any] | None = None
     ) -> None:
-        """Tell everybody a reward.
+        """Send a reward to all clients.
+
+        Args:
+            episode_id: the episode.
+            reward: since the last one.
+            done: whether it is the episode's last.
+            info: JSON values for the agent.
 
         Raises:
-            ValueError: it is not a finite number.
+            ValueError: `reward` is not a finite number.
         """
         self._publish(episode_id, checked_reward(reward, done, info))
 
     def text(self, episode_id: EpisodeId, text: object) -> None:
-        """Tell everybody a text; any JSON."""
+        """Send a text, any JSON value, to all clients."""
         self._publish(episode_id, Text(text))
 
     def env_observation(self, episode_id: EpisodeId, observation: object) -> None:
-        """Tell everybody an observation other than pixels; any JSON."""
+        """Send an environment observation, any JSON value, to all clients."""
         self._publish(episode_id, EnvObservation(observation))
 
     def reply_reset(self, request: ResetRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
-        """Answer a reset, to the client that asked if it is still there."""
+        """Reply to a reset. No effect if its client has disconnected."""
         peer = self._peers.get(request.connection)
         if peer is not None:
             peer.session.reply_reset(request, episode_id, time.monotonic(), time.time(), checksum)
             self._flush(peer)
 
     def reply_step(self, request: StepRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
-        """Answer a step, to the client that asked if it is still there."""
+        """Reply to a step. No effect if its client has disconnected."""
         peer = self._peers.get(request.connection)
         if peer is not None:
             peer.session.reply_step(request, episode_id, time.monotonic(), time.time(), checksum)
             self._flush(peer)
 
     def reply_call(self, request: CallRequest, reply: ReplyCall) -> None:
-        """Answer a call, to the client that asked if it is still there.
+        """Reply to a call. No effect if its client has disconnected.
 
         Raises:
-            ValueError: the value is larger than a message may be.
+            ValueError: the value is too large for a message.
         """
         peer = self._peers.get(request.connection)
         if peer is not None:
@@ -201,26 +232,31 @@ class RewarderServer:
             self._flush(peer)
 
     def reply_error(self, request: ClientRequest, message: str) -> None:
-        """Refuse a request, to the client that asked if it is still there."""
+        """Reply to a request with an error. No effect if its client has disconnected."""
         peer = self._peers.get(request.connection)
         if peer is not None:
             peer.session.reply_error(request, message, time.monotonic(), time.time())
             self._flush(peer)
 
     async def idle(self) -> None:
-        """Wait until there has been no controller for `idle_timeout`; for ever when that is None."""
+        """Wait until no controller has been connected for `idle_timeout` seconds."""
         await self._idle.over()
 
     async def close(self, code: int = 1001, reason: str = "") -> None:
-        """Tell every client why, close every connection and stop listening; idempotent."""
+        """Send all clients the reason, close their connections and stop listening. Idempotent.
+
+        Args:
+            code: of the WebSocket close frame.
+            reason: in words.
+        """
         self._idle.stop()
         if self._server is None:
             return
         for peer in list(self._peers.values()):
-            peer.session.say_goodbye(reason or "the rewarder is shutting down", time.time())
+            peer.session.announce_close(reason or "the rewarder is shutting down", time.time())
             self._flush(peer)
         self._server.close(code=code, reason=close_reason(reason))
-        # A peer still at its upgrade would keep us waiting for its whole deadline.
+        # `wait_closed` would wait for clients in their upgrade until their deadline.
         for websocket in list(self._websockets):
             if websocket.state is State.CONNECTING and hasattr(websocket, "transport"):
                 websocket.transport.abort()
@@ -229,7 +265,7 @@ class RewarderServer:
             await asyncio.wait(self._drops)
 
     def _count(self, *, observer: bool) -> int:
-        """Count open connections only: who is closing has let go, and may be back before its handler ends."""
+        """Count open connections. A closing one does not count: its client may reconnect before its handler ends."""
         return sum(
             peer.session.observer is observer and peer.websocket.state is State.OPEN
             for peer in self._peers.values()
@@ -238,7 +274,7 @@ class RewarderServer:
     # The upgrade
 
     async def _process_request(self, websocket: ServerConnection, request: Request) -> Response | None:
-        """Answer anything that is not to become a rewarder connection."""
+        """Answer a request; return None if it may become a rewarder connection."""
         source = check_source(request.headers, self._hosts)
         if source != HTTPStatus.OK:
             return refused(websocket, source)
@@ -260,7 +296,7 @@ class RewarderServer:
         return response
 
     async def _admit(self, websocket: ServerConnection, request: Request) -> HTTPStatus:
-        """Check the password of a request."""
+        """Return the status that the password of a request results in."""
         authorizations = request.headers.get_all("Authorization")
         if len(authorizations) > 1:
             return HTTPStatus.BAD_REQUEST
@@ -297,27 +333,27 @@ class RewarderServer:
 
     def _refusal(self, observer: bool) -> tuple[int, str] | None:
         if observer and self.observers >= self._limits.observers:
-            return OVERLOADED, f"there are {self.observers} observers, the limit"
+            return OVERLOADED, f"{self.observers} observers are connected, which is the limit"
         if not observer and self.controllers:
             return BUSY, "another controller is active"
         return None
 
     async def _turn_away(self, peer: _Peer, code: int, reason: str) -> None:
-        peer.session.say_goodbye(reason, time.time())
+        peer.session.announce_close(reason, time.time())
         self._flush(peer)
         await peer.websocket.close(code, reason)
 
     def _join(self, peer: _Peer) -> None:
         self._peers[peer.session.connection] = peer
         self._watch_idle()
-        self._heed(peer)
+        self._activate(peer)
         role = "observer" if peer.session.observer else "controller"
         request = peer.websocket.request
         version = None if request is None else peer_version(request.headers.get("User-Agent"))
         logger.info("%s = joined as %s, version %s", peer.session.label, role, version or "unknown")
         space = self._extras.env_observation_space if self._extras and ENV_OBSERVATION in peer.wants else None
         if space is not None:
-            peer.session.tell(space, time.time())
+            peer.session.send(space, time.time())
         if self._described is not None:
             peer.session.publish(*self._described, time.time())
         self._flush(peer)
@@ -326,16 +362,16 @@ class RewarderServer:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
             self._watch_idle()
-            self._heed(peer)
+            self._activate(peer)
 
-    def _heed(self, changed: _Peer) -> None:
-        """The environment does as its controller wants, and without one what it always does.
+    def _activate(self, changed: _Peer) -> None:
+        """Activate the features that the controller wants; none without a controller.
 
-        A controller may be followed by the next before it has left here: the newest one counts.
+        The newest controller counts: it may connect before the handler of the last one ends.
         """
         if self._extras is not None and not changed.session.observer:
             wants = [peer.wants for peer in self._peers.values() if not peer.session.observer]
-            self._extras.heed(wants[-1] if wants else frozenset())
+            self._extras.activate(wants[-1] if wants else frozenset())
 
     def _wants(self, websocket: ServerConnection) -> frozenset[str]:
         if self._extras is None or websocket.request is None:
@@ -363,7 +399,7 @@ class RewarderServer:
             if self._extras is not None:
                 self._extras.handle(request, self)
             else:
-                self.reply_error(request, "this remote offers nothing beyond v0")
+                self.reply_error(request, "this remote has no features beyond v0")
 
     def _publish(self, episode_id: EpisodeId, message: Message) -> None:
         wall = time.time()
@@ -379,12 +415,12 @@ class RewarderServer:
             broadcast([peer.websocket], frame)
 
     def _drop(self, peer: _Peer, waiting: int) -> None:
-        """Part with a client that does not read; it has a moment for what waits, and for why."""
-        logger.warning("%s ! does not read, %d bytes are waiting", peer.session.label, waiting)
+        """Close the connection of a client that does not read, after the close timeout."""
+        logger.warning("%s ! does not read, %d bytes are unsent", peer.session.label, waiting)
         self._leave(peer)
-        drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "you do not read"))
+        drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "the client does not read"))
         self._drops.add(drop)
         drop.add_done_callback(self._drops.discard)
 
     def _watch_idle(self) -> None:
-        self._idle.tell(busy=self.controllers > 0)
+        self._idle.update(busy=self.controllers > 0)

@@ -1,4 +1,4 @@
-"""The HTTP requests that become a rewarder's connections, and what may sit beside or behind them."""
+"""HTTP upgrade requests: their checks, limits, and the interfaces of features and sites."""
 
 from __future__ import annotations
 
@@ -33,77 +33,85 @@ _NOT_HERE = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """The most clients may make a remote hold, and how long it waits for them."""
+    """What clients may consume, and how long the server waits for them.
+
+    Attributes:
+        outgoing: unsent bytes beyond which a client that does not read is dropped.
+        answers: unsent bytes of WebSocket pongs and the like, beyond which a client is dropped.
+        observers: connected observers.
+        unopened: connections before the end of their upgrade; beyond it, the newest replaces the oldest.
+        open_timeout: seconds from TCP connection to upgrade, including the delay after wrong passwords.
+        ping_interval: seconds between two WebSocket pings.
+        ping_timeout: seconds for the reply.
+        close_timeout: seconds for the closing handshake.
+    """
 
     outgoing: int = 512 * 1024
-    """Bytes waiting for a client that does not read; who is to be sent more on top of that is dropped."""
     answers: int = 256 * 1024
-    """Of these bytes, the answers to a client's WebSocket pings."""
     observers: int = 64
     unopened: int = 64
-    """Connections before the end of their upgrade; beyond it the oldest of them makes room for the newest."""
     open_timeout: float = 15.0
-    """From TCP connection to upgrade, a delay for wrong passwords included."""
     ping_interval: float = 5.0
     ping_timeout: float = 10.0
     close_timeout: float = 2.0
 
 
 class Extras(Protocol):
-    """What a remote can do beyond v0; see `rewarder.sdk.extras`."""
+    """The features of a remote beyond v0; `rewarder.sdk.extras` implements this."""
 
     @property
     def offer(self) -> Offer:
-        """What every client is told at the upgrade."""
+        """The features that the response to every upgrade announces."""
         ...
 
     @property
     def env_observation_space(self) -> EnvObservationSpace | None:
-        """What a client that wants observations is told first."""
+        """The first message to a client that wants environment observations."""
         ...
 
-    def heed(self, wants: frozenset[str]) -> None:
-        """The controlling client, a new one or none, wants these of the offered features."""
+    def activate(self, wants: frozenset[str]) -> None:
+        """Switch to the features that the controlling client wants; none without a client."""
         ...
 
     def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
-        """Do what a client asks for, and answer through `server`."""
+        """Handle a request of a client, and reply through `server`."""
         ...
 
 
 class Site(Protocol):
-    """Pages and WebSockets beside the rewarder's own, all of them below one path."""
+    """Further pages and WebSockets on the rewarder's port, below one path."""
 
     @property
     def prefix(self) -> str:
-        """The path, `/` at both ends."""
+        """The path, which begins and ends with `/`."""
         ...
 
     async def respond(
         self, websocket: ServerConnection, request: Request, admit: Callable[[], Awaitable[HTTPStatus]]
     ) -> Response | None:
-        """Answer a request; None lets it become a WebSocket. `admit` checks it as a rewarder connection."""
+        """Answer a request; None makes it a WebSocket. `admit` checks it like a rewarder connection."""
         ...
 
     async def serve(self, websocket: ServerConnection) -> None:
-        """Talk to a WebSocket that `respond` let in."""
+        """Serve a WebSocket that `respond` accepted."""
         ...
 
 
 def tracked(websockets: WeakSet[ServerConnection], limits: ServerLimits) -> type[ServerConnection]:
-    """Return a class of connections that join `websockets` at once: the library's own set waits for the upgrade.
+    """Return a class of connections that add themselves to `websockets` when they are made.
 
-    It adds three things to the library's. Before the end of their upgrade there are at most `limits.unopened`. A client
-    that begins TLS where there is none is refused at once: as HTTP its request would never come to an end. And one that
-    does not read what the library itself answers it is dropped.
+    The library's own set contains connections only after their upgrade. The class has three more limits. At most
+    `limits.unopened` connections are before the end of their upgrade. A client that begins TLS at a server without TLS
+    is refused at once, because as an HTTP request its data would have no end. A client that does not read the library's
+    own answers is dropped.
     """
 
     class Tracked(ServerConnection):
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             self.accepted = time.monotonic()
-            self.connected = False  # with TLS: its handshake is over
-            self.answers = 0  # bytes of the library's own among those that wait
+            self.connected = False  # whether the TLS handshake, if any, is complete
+            self.answers = 0  # unsent bytes of the library's own answers
             self._make_room()
             websockets.add(self)
 
@@ -139,11 +147,14 @@ def tracked(websockets: WeakSet[ServerConnection], limits: ServerLimits) -> type
 
 
 def check_source(headers: Headers, names: Collection[str]) -> HTTPStatus:
-    """Say whether a request may be answered at all: OK, or 400 or 403.
+    """Return OK if a request comes from an allowed origin, else 400 or 403.
 
-    A page of another site must get nothing here, also when the name of that site has been made to lead here ("DNS
-    rebinding"): its Origin and its Host are then the same. So the Host has to be an address, `localhost` or one of
-    `names` (in lower case).
+    Pages of other sites must not read anything here. With DNS rebinding, the name of such a site resolves to this
+    server, and its Origin equals its Host. Therefore the Host must be an address, `localhost` or one of `names`.
+
+    Args:
+        headers: of the request.
+        names: allowed host names, in lower case.
     """
     hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
     if len(hosts) > 1 or len(origins) > 1:
@@ -168,7 +179,7 @@ def _is_ours(host: str, names: Collection[str]) -> bool:
 
 
 def refused(websocket: ServerConnection, status: HTTPStatus) -> Response:
-    """Return the answer to a request that is turned down."""
+    """Return the response to a refused request."""
     response = websocket.respond(status, f"{status.phrase.lower()}\n")
     if status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = 'Basic realm="rewarder"'
@@ -176,12 +187,12 @@ def refused(websocket: ServerConnection, status: HTTPStatus) -> Response:
 
 
 def request_path(websocket: ServerConnection) -> str:
-    """Return the path that was asked for, without its query."""
+    """Return the path of the upgrade request, without its query."""
     return urlsplit(websocket.request.path).path if websocket.request is not None else ""
 
 
 def is_observer(websocket: ServerConnection) -> bool:
-    """Whether the client only wants to listen."""
+    """Return whether the client asked to be an observer."""
     request = websocket.request
     return request is not None and request.headers.get("openai-observer", "").strip().lower() == "true"
 
@@ -193,6 +204,6 @@ def peer_address(websocket: ServerConnection) -> str:
 
 
 def peer_label(websocket: ServerConnection) -> str:
-    """Return what logs call the client: its address and port."""
+    """Return the client's name in logs, its address and port."""
     address = websocket.remote_address
     return f"{address[0]}:{address[1]}" if address else "unknown"

@@ -1,1 +1,1 @@
-"""The page on which people watch a remote in a browser, and its bridge to the VNC server."""
+"""The page that shows a remote in a browser, and its bridge to the VNC server."""

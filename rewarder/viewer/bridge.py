@@ -1,4 +1,4 @@
-"""From a WebSocket to a VNC server and back; the browser is let in here and never learns the server's password."""
+"""Connect a browser's WebSocket to a VNC server. The browser does not receive the server's password."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from vnc.session import Limits, VNCAddress
 from vnc.tls import TLS
 
 OPEN_TIMEOUT = 15.0
-"""Seconds for both handshakes together."""
+"""Seconds for the RFB handshakes with the browser and the server together."""
 PIECE = 64 * 1024
-"""Bytes of pixels in one WebSocket frame, at most."""
+"""Largest WebSocket frame of pixels, in bytes."""
 MAX_WAITING = 256 * 1024
-"""Bytes of a viewer that may wait for a screen that does not read."""
+"""Unsent bytes of a viewer's input beyond which the server counts as hanging."""
 GONE, UNSUPPORTED, NOT_RFB = 1001, 1003, 1008
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A VNC server, and what it lets one in with."""
+    """The address of a VNC server, and its passwords."""
 
     host: str
     port: int
@@ -40,18 +40,18 @@ class Screen:
     tls: TLS | None = None
 
     def address(self, *, acting: bool) -> VNCAddress:
-        """With the least that will do; where a view-only password is not known, the gate alone stops input."""
+        """Return the address with the least powerful password. Without a view-only one, only the gate stops input."""
         secret = self.password if acting else self.view_only_password or self.password
         return VNCAddress(self.host, self.port, secret, tls=self.tls)
 
 
 async def bridge(websocket: ServerConnection, screen: Screen, *, acting: bool) -> None:
-    """Connect one viewer to `screen` until either leaves.
+    """Connect one viewer to `screen` until either disconnects.
 
     Args:
-        websocket: the viewer; it speaks RFB in binary frames.
-        screen: what it sees.
-        acting: whether its keys and pointer get through.
+        websocket: the viewer, which sends RFB in binary frames.
+        screen: the VNC server.
+        acting: whether to forward the viewer's keyboard and pointer.
     """
     gate = Gate(acting=acting)
     try:
@@ -61,7 +61,7 @@ async def bridge(websocket: ServerConnection, screen: Screen, *, acting: bool) -
             await _pump(websocket, gate, reader, writer)
     except ConnectionClosed:
         return
-    except _Nonsense as error:
+    except _NotRFB as error:
         log.warning("viewer ! %s", error)
         await websocket.close(error.code, str(error)[:100])
     except (VNCError, OSError, EOFError) as error:
@@ -69,8 +69,8 @@ async def bridge(websocket: ServerConnection, screen: Screen, *, acting: bool) -
         await websocket.close(CRASHED, "the screen is not reachable")
 
 
-class _Nonsense(Exception):
-    """The viewer does not speak RFB."""
+class _NotRFB(Exception):
+    """The viewer sent data that is not RFB."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -95,7 +95,7 @@ async def _admit(websocket: ServerConnection, gate: Gate, writer: asyncio.Stream
     while not gate.opened:
         await websocket.send(gate.data_to_send())
         _forward(writer, _passed(gate, await websocket.recv()))
-    # A client that sends everything in one go has answers of ours waiting.
+    # If the client sent its whole handshake at once, the last answers are still unsent.
     if last := gate.data_to_send():
         await websocket.send(last)
 
@@ -115,31 +115,31 @@ async def _pump(
 
 
 def _forward(writer: asyncio.StreamWriter, data: bytes) -> None:
-    """Send to the screen; waiting for it would let what the viewer sends pile up before us.
+    """Send to the VNC server without waiting for it.
 
     Raises:
-        ConnectionError: it does not read.
+        ConnectionError: the server does not read.
     """
     writer.write(data)
     waiting = writer.transport.get_write_buffer_size()
     if waiting > MAX_WAITING:
-        raise ConnectionError(f"it does not read, {waiting} bytes are waiting")
+        raise ConnectionError(f"the vnc server does not read, {waiting} bytes are unsent")
 
 
 async def _show(websocket: ServerConnection, reader: asyncio.StreamReader) -> None:
-    """Carry pixels to the viewer, no faster than it takes them; tell it when there are no more."""
+    """Send pixels to the viewer at its speed; close its connection when the VNC server closes."""
     try:
         while data := await reader.read(PIECE):
             await websocket.send(data)
     except OSError as error:
-        log.warning("viewer ! the screen is gone: %s", error)
-    await websocket.close(GONE, "the screen is gone")
+        log.warning("viewer ! the connection to the vnc server is lost: %s", error)
+    await websocket.close(GONE, "the screen has disconnected")
 
 
 def _passed(gate: Gate, message: str | bytes) -> bytes:
     if isinstance(message, str):
-        raise _Nonsense("a text frame, rfb is binary", UNSUPPORTED)
+        raise _NotRFB("text frame, rfb needs binary frames", UNSUPPORTED)
     try:
         return gate.receive(message)
     except ProtocolError as error:
-        raise _Nonsense(str(error), NOT_RFB) from error
+        raise _NotRFB(str(error), NOT_RFB) from error

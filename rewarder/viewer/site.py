@@ -1,4 +1,4 @@
-"""The window on a remote: noVNC's files and a bridge to the VNC server, below /viewer/ on the rewarder's port."""
+"""The viewer's site below /viewer/ on the rewarder's port: noVNC's files and a bridge to the VNC server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PREFIX = "/viewer/"
 NOVNC_VARIABLE = "UNIVERSE_CLIENT_NOVNC"
 NOVNC_PLACES = ("/usr/share/novnc", "/usr/local/share/novnc", "/opt/novnc")
 MAX_VIEWERS = 16
-"""Browsers that may look at one remote at a time."""
+"""Connected viewers of one remote."""
 
 _HTML = "text/html; charset=utf-8"
 _JAVASCRIPT = "text/javascript; charset=utf-8"
@@ -37,7 +37,7 @@ _STYLE, _SCRIPT = ((_PAGES / name).read_text("utf-8") for name in ("viewer.css",
 
 
 def _page(name: str) -> bytes:
-    """A page with its style and script in it: it comes whole or not at all, also while the network changes."""
+    """Return a page with its style and script inlined, so that one response contains all of it."""
     page = (_PAGES / name).read_text("utf-8")
     page = page.replace('<link rel="stylesheet" href="viewer.css">', f"<style>{_STYLE}</style>")
     return page.replace(' src="viewer.js">', f">{_SCRIPT}").encode()
@@ -47,7 +47,7 @@ _WATCH, _MISSING = _page("viewer.html"), _page("missing.html")
 
 
 def _source(inline: str) -> str:
-    """What a Content-Security-Policy (level 2, section 4.2.5) calls a script or style that may stand in a page."""
+    """Return the hash of an inline script or style for a Content-Security-Policy (level 2, section 4.2.5)."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
 
 
@@ -67,13 +67,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ViewerTokens:
-    """What a viewer's URL has instead of a password; random, and good for as long as the remote lives."""
+    """Random secrets in viewers' URLs, valid while the remote runs: one to watch, one to act."""
 
     watch: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     act: str = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
 
     def allows(self, token: str) -> bool | None:
-        """Whether the bearer may act; None: not even watch. Takes the same time whatever the token is."""
+        """Return True if `token` allows to act, False if only to watch, None if neither; in constant time."""
         given = _digest(token)
         acts = hmac.compare_digest(given, _digest(self.act))
         watches = hmac.compare_digest(given, _digest(self.watch))
@@ -83,25 +83,26 @@ class ViewerTokens:
 class Viewer:
     """The site below `prefix`, for a `RewarderServer`.
 
-    | path | what | who |
+    | path | content | who may read it |
     |---|---|---|
-    | `/viewer/` | the page: `#watch=TOKEN` or `#act=TOKEN` comes after it | anybody |
-    | `/viewer/novnc/` | noVNC's modules, nothing else of that directory | anybody |
-    | `/viewer/websockify?token=` | RFB in binary WebSocket frames | a token's bearer |
-    | `/viewer/tokens` | both tokens, as JSON | who has the rewarder's password |
+    | `/viewer/` | the page; its URL ends with `#watch=TOKEN` or `#act=TOKEN` | everybody |
+    | `/viewer/novnc/` | noVNC's modules, and nothing else of that directory | everybody |
+    | `/viewer/websockify?token=` | RFB in binary WebSocket frames | clients with a token |
+    | `/viewer/tokens` | both tokens, as JSON | clients with the rewarder's password |
     """
 
     prefix = PREFIX
 
     def __init__(self, novnc: Path | None = None) -> None:
-        """Look for noVNC.
+        """Find noVNC.
 
         Args:
-            novnc: the directory with its `core` and `vendor`, of an npm or Debian package or a checkout; by default
-                `$UNIVERSE_CLIENT_NOVNC`, or where Debian's package puts it. Without it the page says what to do.
+            novnc: the directory with noVNC's `core` and `vendor`, from an npm or Debian package or a checkout; by
+                default `$UNIVERSE_CLIENT_NOVNC`, or where Debian's package installs it. Without noVNC, the page
+                explains how to install it.
 
         Raises:
-            ValueError: it is not in the directory that was named.
+            ValueError: `novnc` or the variable names a directory without noVNC.
         """
         self.tokens = ViewerTokens()
         self._modules = _modules(find_novnc(novnc))
@@ -109,18 +110,18 @@ class Viewer:
         self._viewers = 0
 
     def show(self, screen: Screen) -> None:
-        """From now on, let viewers see `screen`."""
+        """Show `screen` to viewers from now on."""
         self._screen = screen
 
     async def respond(
         self, websocket: ServerConnection, request: Request, admit: Callable[[], Awaitable[HTTPStatus]]
     ) -> Response | None:
-        """Answer a request; None lets it become a WebSocket for `serve`.
+        """Answer a request; None makes it a WebSocket for `serve`.
 
         Args:
-            websocket: where it came from.
-            request: its path begins with `prefix`.
-            admit: checks the request's password as for a rewarder connection.
+            websocket: its connection.
+            request: with a path that begins with `prefix`.
+            admit: checks the request's password like that of a rewarder connection.
         """
         name = urlsplit(request.path).path.removeprefix(self.prefix)
         if name == "websockify":
@@ -137,11 +138,11 @@ class Viewer:
         return _response(HTTPStatus.OK, _JAVASCRIPT, await asyncio.to_thread(module.read_bytes))
 
     async def serve(self, websocket: ServerConnection) -> None:
-        """Bridge a viewer whose token was right to the screen."""
+        """Connect a viewer with a valid token to the screen."""
         assert websocket.request is not None
         acting = self.tokens.allows(_token(websocket.request))
         if self._screen is None or acting is None or self._viewers >= MAX_VIEWERS:
-            await websocket.close(OVERLOADED, f"there are {self._viewers} viewers, the limit")
+            await websocket.close(OVERLOADED, f"{self._viewers} viewers are connected, which is the limit")
             return
         self._viewers += 1
         log.info("viewer = %s", "acts" if acting else "watches")
@@ -162,22 +163,22 @@ class Viewer:
 
 
 def find_novnc(named: Path | None = None) -> Path | None:
-    """Return the directory noVNC is in; None if there is none.
+    """Return the directory of noVNC; None if it is not installed.
 
     Raises:
-        ValueError: it is not in the one that was named, here or in the environment.
+        ValueError: the directory in `named` or in the environment does not contain it.
     """
     variable = os.environ.get(NOVNC_VARIABLE)
     if named is None and variable:
         named = Path(variable)
     if named is not None and not _is_novnc(named):
-        raise ValueError(f"{named} is not noVNC, it has no core/rfb.js that is an ECMAScript module")
+        raise ValueError(f"{named} does not contain noVNC: it has no core/rfb.js")
     places = [named] if named is not None else map(Path, NOVNC_PLACES)
     return next(filter(_is_novnc, places), None)
 
 
 def viewer_path(token: str, *, acting: bool) -> str:
-    """Return the path and fragment of a viewer's URL; browsers never send or pass on a fragment."""
+    """Return the path and fragment of a viewer's URL. Browsers do not send the fragment to any server."""
     return f"{PREFIX}#{'act' if acting else 'watch'}={token}"
 
 
@@ -186,7 +187,7 @@ def _is_novnc(directory: Path) -> bool:
 
 
 def _modules(novnc: Path | None) -> Mapping[str, Path]:
-    """What is served is on this list, made beforehand: no path from the wire reaches the file system."""
+    """Return the files that are served, by URL path, so that no path of a request reaches the file system."""
     if novnc is None:
         return {}
     modules = [path for part in ("core", "vendor") for path in (novnc / part).rglob("*.js")]

@@ -119,8 +119,8 @@ def test_arguments_of_people_are_answered_with_the_command_for_people():
 @pytest.mark.parametrize(
     ("env_id", "serving", "complaint"),
     [
-        (NEON, {"host": "0.0.0.0", "private_network": True}, "that takes a password"),
-        ("process.xlogo", {"host": "0.0.0.0", "private_network": True}, "that takes a password"),
+        (NEON, {"host": "0.0.0.0", "private_network": True}, "this requires a password"),
+        ("process.xlogo", {"host": "0.0.0.0", "private_network": True}, "this requires a password"),
         (NEON, {"tls_key": "server.key"}, "give both or none"),
         (NEON, {"tls_certificate": "/nowhere/a.pem", "tls_key": "/a.key"}, "certificate /nowhere/a.pem"),
     ],
@@ -132,7 +132,7 @@ def test_what_strangers_could_reach_or_hear_is_refused(env_id, serving, complain
 @pytest.mark.parametrize("env_id", [NEON, "process.xlogo"])
 def test_other_machines_need_tls(env_id):
     line = json.dumps({"env_id": env_id, "password": "x", "serving": {"host": "0.0.0.0"}}).encode() + b"\n"
-    assert "takes --tls-certificate and --tls-key" in refused(line=line)
+    assert "requires --tls-certificate and --tls-key" in refused(line=line)
 
 
 @pytest.mark.parametrize("secure", [True, False])

@@ -234,7 +234,7 @@ class _Stepped:
     offer: Offer = field(default_factory=lambda: Offer(frozenset({LOCKSTEP})))
     env_observation_space: None = None
 
-    def heed(self, wants: frozenset[str]) -> None:
+    def activate(self, wants: frozenset[str]) -> None:
         """Do nothing: a scripted remote is always frozen."""
 
     def handle(self, request: Any, server: RewarderServer) -> None:

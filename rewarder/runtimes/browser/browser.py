@@ -17,15 +17,15 @@ from rewarder.sdk.environment import Runtime, Tick
 from vnc.events import Event
 
 BEGIN_TIMEOUT = 20.0
-"""Seconds for a page to begin an episode; those with an inner page load that first."""
+"""Seconds for a page to begin an episode; some pages load an inner page first."""
 SILENCE = 5.0
-"""A page that says nothing for so long hangs; it should speak twice a second."""
+"""Seconds without a report after which a page counts as hanging; it reports twice a second."""
 OVERTIME = 5.0
-"""Seconds after its own time limit that a page may take to end the episode."""
+"""Seconds after its own time limit within which a page must end the episode."""
 MAX_FAILURES = 4
-"""Starts of an episode that may fail one after another."""
+"""Failed starts of an episode in a row after which the remote ends."""
 FIRST_PAUSE = 0.1
-"""Seconds before the second of them; doubled each time."""
+"""Seconds before the second start; doubled before each further one."""
 
 _SCRIPT = Path(__file__).with_name("page.js")
 
@@ -33,15 +33,14 @@ log = logging.getLogger(__name__)
 
 
 class BrowserFailed(Exception):
-    """No episode can be begun, however often the browser is started anew."""
+    """No episode can begin, also with a new browser."""
 
 
 class BrowserRuntime(Runtime):
     """Pages in one Chromium, which is kept from episode to episode.
 
-    The page's own words are the episode: its instruction is the text, its reward and end are read as they happen.
-    An episode whose page crashes, hangs or is left ends truncated, with `info["error"]`; the next one has a fresh
-    browser.
+    The page's script reports instruction, rewards and the end of the episode. An episode is truncated, with
+    `info["error"]`, if its page crashes, hangs or navigates elsewhere; the next one starts a new browser.
     """
 
     display = True
@@ -58,18 +57,18 @@ class BrowserRuntime(Runtime):
         self._script = _SCRIPT.read_text("utf-8")
         self._browser: Chromium | None = None
         self._shown: str | None = None
-        """The page that is loaded, if an episode can be begun on it: one cut short may have left timers behind."""
+        """The env id of the loaded page; None if the page must be loaded anew, because timers may still run in it."""
         self._episode = 0
 
     def open(self) -> None:
-        """Start the page server; the browser comes with the first episode, which may try again."""
+        """Start the page server. The first episode starts the browser, because it can retry."""
         self._open.enter_context(self._server)
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
-        """Begin an episode of `env_id`; the tick brings its instruction.
+        """Begin an episode of `env_id`; return its instruction.
 
         Raises:
-            BrowserFailed: not even with a fresh browser, time after time.
+            BrowserFailed: `MAX_FAILURES` starts in a row failed.
             DisplayError: the display is gone.
         """
         failures = 0
@@ -82,12 +81,12 @@ class BrowserRuntime(Runtime):
                 self._drop_browser()
                 if failures == MAX_FAILURES:
                     raise BrowserFailed(
-                        f"{env_id} does not begin, {failures} times; at last: {error}"
+                        f"{env_id} did not begin in {failures} attempts; the last error: {error}"
                     ) from error
                 time.sleep(FIRST_PAUSE * 2 ** (failures - 1))
 
     def tick(self, events: Sequence[Event]) -> Tick:
-        """Collect what the page has reported; the input went to it through the display.
+        """Return the page's reports since the last tick. Input reaches the page through the display.
 
         Raises:
             DisplayError: the display is gone.
@@ -100,7 +99,7 @@ class BrowserRuntime(Runtime):
             log.warning("! %s: %s", self._env_id, error)
             self._drop_browser()
             return Tick(
-                done=True, truncated=True, info={"error": str(error).partition("; its last words")[0]}
+                done=True, truncated=True, info={"error": str(error).partition("; its last output")[0]}
             )
 
     def close(self) -> None:
@@ -114,23 +113,23 @@ class BrowserRuntime(Runtime):
         self._env_id = env_id
         if self._browser is None:
             self._browser = Chromium(self._display, self._script)
-        self._browser.pushed()  # of the episode before, or news of the browser's end
+        self._browser.pushed()  # drop reports of the last episode; raises if the browser has ended
         if self._shown != env_id:
             self._browser.show(self._server.url(self._pages[env_id]))
         self._shown = None
         self._episode += 1
         call = f"__universe_begin({self._episode}, {'null' if seed is None else seed})"
         begun = msgspec.convert(self._browser.run(call, BEGIN_TIMEOUT), type=_Begun)
-        self._display.check_answers()  # the picture that was sent before has arrived
-        self._heard = time.monotonic()
-        self._deadline = self._heard + begun.seconds + OVERTIME if begun.seconds else float("inf")
+        self._display.check_answers()  # Xvnc has processed the picture that Chromium sent before
+        self._last_report = time.monotonic()
+        self._deadline = self._last_report + begun.seconds + OVERTIME if begun.seconds else float("inf")
         return begun.text
 
     def _collect(self, browser: Chromium) -> Tick:
         """Sum the page's reports up to the end of the episode."""
         reward, info = 0.0, dict[str, object]()
         for line in browser.pushed():
-            self._heard = time.monotonic()
+            self._last_report = time.monotonic()
             report = msgspec.json.decode(line, type=_Report)
             if report.episode == self._episode:
                 reward += report.reward
@@ -143,10 +142,12 @@ class BrowserRuntime(Runtime):
 
     def _check_alive(self) -> None:
         now = time.monotonic()
-        if now - self._heard > SILENCE:
-            raise BrowserGone(f"the page hangs: nothing heard of it for {SILENCE:g} s")
+        if now - self._last_report > SILENCE:
+            raise BrowserGone(f"the page hangs: no report for {SILENCE:g} s")
         if now > self._deadline:
-            raise BrowserGone(f"the page has not ended {OVERTIME:g} s after its own time limit")
+            raise BrowserGone(
+                f"the page did not end the episode within {OVERTIME:g} s after its own time limit"
+            )
 
     def _drop_browser(self) -> None:
         self._shown = None
@@ -157,16 +158,16 @@ class BrowserRuntime(Runtime):
 
 @contextmanager
 def on_display(env_id: str, display: XDisplay, fps: float | None = None) -> Iterator[BrowserRuntime]:
-    """Start `display` and yield a runtime that plays `env_id`, and any other page when asked to.
+    """Start `display`, and yield a runtime for `env_id` and all other pages.
 
     Args:
         env_id: `browser.` and the name of a page.
-        display: not started yet.
-        fps: how often a second the page's reports are read.
+        display: a display that is not started.
+        fps: reads of the page's reports per second; None is 60.
 
     Raises:
         ImportError: the MiniWoB++ pages are not installed.
-        ValueError: there is no such page, or no Chromium.
+        ValueError: no page has this name, or Chromium is not installed.
         DisplayError: the display does not start.
     """
     page_of(env_id)
@@ -176,14 +177,14 @@ def on_display(env_id: str, display: XDisplay, fps: float | None = None) -> Iter
 
 
 class _Begun(msgspec.Struct, frozen=True):
-    """What a page answers when it has begun."""
+    """A page's answer when an episode has begun."""
 
     text: str | None = None
     seconds: float | None = None
 
 
 class _Report(msgspec.Struct, frozen=True):
-    """What a page says; an empty one says that it is alive."""
+    """A report of a page; an empty one shows that the page does not hang."""
 
     episode: int
     reward: float = 0.0

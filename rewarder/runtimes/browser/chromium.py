@@ -1,4 +1,4 @@
-"""One Chromium that fills an X display with one page: started, spoken to over DevTools, and ended without a trace."""
+"""A Chromium that fills an X display with one page, controlled over DevTools."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ START_TIMEOUT = 20.0
 LOAD_TIMEOUT = 15.0
 LOG_LINES = 10
 PUSH = "__universe_push"
-"""The function through which a page speaks to us."""
+"""The JavaScript function with which a page sends reports."""
 MISSING = "Chromium is not installed: apt install chromium"
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -40,13 +40,13 @@ _FLAGS = (
     "--window-position=0,0",
     "--force-device-scale-factor=1",
     "--lang=en-US",
-    "--remote-debugging-port=0",  # any free one, on 127.0.0.1
-    # without a graphics card: painted by the processor, at 60 frames a second all the same
+    "--remote-debugging-port=0",  # a free port of 127.0.0.1
+    # rendering without a GPU, at 60 frames per second in the background too
     "--disable-gpu",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
-    # nothing but the pages we serve: no name is ever looked up, nobody is called
+    # no network: only pages of 127.0.0.1, no name lookups, no background requests
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--no-proxy-server",
     "--disable-background-networking",
@@ -58,7 +58,7 @@ _FLAGS = (
     "--disable-sync",
     "--no-pings",
     f"--disable-features={_FEATURES_OFF}",
-    # nothing that pops up, nothing that outlives it
+    # no dialogs, no crash reporter
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-breakpad",
@@ -78,14 +78,14 @@ log = logging.getLogger(__name__)
 
 
 class BrowserGone(Exception):
-    """The browser, or the page in it, has ended or does not answer."""
+    """The browser or its page has ended or does not answer."""
 
 
 class Chromium:
-    """A running browser with one page, which has the whole screen.
+    """A running browser with one page, which fills the screen.
 
     Raises:
-        BrowserGone: (any method but `close`) it has ended, crashed or hangs: close it and start another.
+        BrowserGone: (any method but `close`) it has ended, crashed or hangs; close it and start another.
         DisplayError: the display is gone.
     """
 
@@ -107,36 +107,36 @@ class Chromium:
             self._open = stack.pop_all()
 
     def show(self, url: str) -> None:
-        """Load a page; return when it and all it is made of are there."""
+        """Load a page; return at its load event."""
         self._url = url
         try:
-            self._devtools.events()  # of the page before
+            self._devtools.events()  # drop events of the last page
             self._pushed.clear()
             self._left = None
             answer = self._call("Page.navigate", {"url": url})
             if failure := answer.get("errorText"):
                 raise self._gone(f"{url}: {failure}")
             self._devtools.wait("Page.loadEventFired", session=self._session, timeout=LOAD_TIMEOUT)
-            self._call("Page.bringToFront")  # the address bar, though nobody sees it, would have the keyboard
+            self._call("Page.bringToFront")  # otherwise the hidden address bar has the keyboard focus
         except DevToolsError as error:
             raise self._gone(f"{url}: {error}") from error
 
     def run(self, expression: str, timeout: float) -> object:
-        """Evaluate JavaScript in the page and return its JSON value, of a promise what it brings."""
+        """Evaluate JavaScript in the page; return its JSON value, or that of the promise that it returns."""
         try:
             return self._devtools.evaluate(expression, session=self._session, timeout=timeout)
         except DevToolsError as error:
             raise self._gone(str(error)) from error
 
     def call(self, method: str, params: Mapping[str, object] | None = None) -> dict[str, object]:
-        """Make a DevTools call to the page."""
+        """Call a DevTools method of the page."""
         try:
             return self._call(method, params)
         except DevToolsError as error:
             raise self._gone(str(error)) from error
 
     def pushed(self) -> list[str]:
-        """Return what the page has told us since the last call, without waiting."""
+        """Return the page's reports since the last call, without waiting."""
         self._read_log()
         if self._child.ended():
             raise self._gone("chromium has ended")
@@ -152,26 +152,28 @@ class Chromium:
 
     @property
     def pid(self) -> int:
-        """The browser's process."""
+        """The process id of the browser."""
         return self._child.pid
 
     def close(self) -> None:
-        """End it with all its processes, and remove its profile. Idempotent."""
+        """End the browser with all its processes, and remove its profile. Idempotent."""
         self._open.close()
 
     # -- starting ---------------------------------------------------------------------------------------------------
 
     def _start(self, stack: ExitStack) -> tuple[Child, str]:
-        """Return the process, and where its DevTools listen."""
+        """Return the process, and the URL of its DevTools."""
         if os.geteuid() == 0:
-            log.warning("! chromium has no sandbox of its own when it runs as root")
+            log.warning("! chromium runs without its sandbox, because this user is root")
             child = self._spawn(stack, ["--no-sandbox"])
         else:
             child = self._spawn(stack, [])
         if url := self._address(child):
             return child, url
         if any(_NO_SANDBOX in line for line in self._log):
-            log.warning("! the kernel gives chromium no user namespaces: it runs without its sandbox")
+            log.warning(
+                "! chromium runs without its sandbox, because the kernel does not allow it user namespaces"
+            )
             child = self._spawn(stack, ["--no-sandbox"])
             if url := self._address(child):
                 return child, url
@@ -183,7 +185,7 @@ class Chromium:
         stack.callback(guard.close)
         stack.callback(task_user().remove, profile)
         self._display.check()
-        # one more than the screen: Chromium makes a window of exactly its size one pixel smaller
+        # one more than the screen, because Chromium makes a window of the screen's size one pixel smaller
         size = f"--window-size={self._display.width + 1},{self._display.height + 1}"
         command = [executable(), f"--user-data-dir={profile}", size, *_FLAGS, *more, "about:blank"]
         child = Child(command, self._environment(profile))
@@ -198,12 +200,12 @@ class Chromium:
 
     def _environment(self, profile: Path) -> dict[str, str]:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        # a home of its own: no settings, caches or keyrings of the user; "disabled:" keeps it off the session bus
+        # a home of its own, without the user's settings and keyrings; "disabled:" is no session bus
         own = {"HOME": str(profile), "TMPDIR": str(profile), "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
         return {"LANG": "C.UTF-8", **inherited, **own, **self._display.environment}
 
     def _address(self, child: Child) -> str | None:
-        """Return the address that Chromium prints; None if it ends first."""
+        """Return the DevTools URL that Chromium prints; None if it ends first."""
         deadline = child.began + START_TIMEOUT
         while True:
             ended = child.ended()
@@ -220,7 +222,7 @@ class Chromium:
             child.stdout.lines()
 
     def _attach(self, script: str) -> None:
-        """Take hold of the one page, and see to it that there is no other."""
+        """Connect to the first page; further ones are closed when they appear."""
         self._devtools.call("Target.setDiscoverTargets", {"discover": True})
         self._target = self._first_page()
         answer = self._devtools.call("Target.attachToTarget", {"targetId": self._target, "flatten": True})
@@ -250,14 +252,14 @@ class Chromium:
             case "Page.frameNavigated":
                 frame = msgspec.convert(event.params, type=_FrameEvent).frame
                 if frame.parent is None and frame.url.partition("?")[0] != self._url.partition("?")[0]:
-                    self._left = f"the page was left for {frame.url[:200]}"
+                    self._left = f"the page was left: it navigated to {frame.url[:200]}"
             case "Inspector.targetCrashed" if event.session_id == self._session:
                 self._left = "the page crashed"
             case "Target.targetDestroyed" if event.params.get("targetId") == self._target:
                 self._left = "the page was closed"
 
     def _close_other(self, target: _Target) -> None:
-        """No second window: it would cover the page, and could be anything."""
+        """Close a second window, which would cover the page."""
         if target.id == self._target or target.type not in ("page", "other"):
             return
         log.info("= closing %s %s", target.type, target.url[:200])
@@ -265,7 +267,7 @@ class Chromium:
         self._try("Page.bringToFront", {}, self._session)
 
     def _try(self, method: str, params: Mapping[str, object], session: str | None) -> None:
-        """Make a call about something that may have gone by itself."""
+        """Call a method about a target that may no longer exist."""
         try:
             self._devtools.call(method, params, session=session)
         except CallFailed as error:
@@ -280,17 +282,17 @@ class Chromium:
             log.debug("chromium: %r", line[:500])
 
     def _gone(self, what: str) -> BrowserGone:
-        """The error for `what`, unless the display went first: then nothing can be started again."""
+        """Return the error for `what`; raise DisplayError if the display is gone, because a restart cannot help."""
         self._display.check()
         words = "".join(f"\n    {line[:300]}" for line in self._log)
-        return BrowserGone(f"{what}; its last words:{words or ' none'}")
+        return BrowserGone(f"{what}; its last output:{words or ' none'}")
 
 
 def executable() -> str:
-    """Return Chromium's path.
+    """Return the path of Chromium.
 
     Raises:
-        ValueError: there is none.
+        ValueError: it is not installed.
     """
     for name in _NAMES:
         if path := shutil.which(name):

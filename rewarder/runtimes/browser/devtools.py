@@ -1,4 +1,4 @@
-"""The Chrome DevTools Protocol from one thread: calls with deadlines, and the events that came meanwhile."""
+"""A client of the Chrome DevTools Protocol for one thread: calls with deadlines, and a queue of events."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ OPEN_TIMEOUT = 5.0
 CALL_TIMEOUT = 10.0
 CLOSE_TIMEOUT = 0.2
 MAX_MESSAGE = 16 * 2**20
-"""Bytes; a screenshot is the largest thing one asks for."""
+"""Bytes of one message, such as a screenshot."""
 
 
 class DevToolsError(Exception):
-    """The browser cannot be spoken to, or did not do as it was told.
+    """A failed DevTools call or connection.
 
     DevToolsError
     ├── CallFailed      the browser refused a call
-    ├── CallTimeout     it has not answered one in time
-    ├── ScriptError     a script that was to be evaluated threw
-    └── Disconnected    the connection is gone
+    ├── CallTimeout     the browser did not answer a call in time
+    ├── ScriptError     a script threw an exception
+    └── Disconnected    the connection is lost
     """
 
 
@@ -35,15 +35,15 @@ class CallFailed(DevToolsError):
 
 
 class CallTimeout(DevToolsError):
-    """The browser has not answered a call in time."""
+    """The browser did not answer a call in time."""
 
 
 class ScriptError(DevToolsError):
-    """A script threw."""
+    """A script threw an exception."""
 
 
 class Disconnected(DevToolsError):
-    """The connection is gone."""
+    """The connection is lost."""
 
 
 class _Error(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class _Error(msgspec.Struct, frozen=True):
 
 
 class _Message(msgspec.Struct, frozen=True):
-    """What the browser sends: a reply if it has an `id`, else an event."""
+    """A message of the browser: a reply if it has an `id`, else an event."""
 
     id: int | None = None
     method: str = ""
@@ -66,7 +66,7 @@ _DIALOG = "Page.javascriptDialogOpening"
 
 
 class Event(msgspec.Struct, frozen=True):
-    """Something happened in the browser."""
+    """An event of the browser."""
 
     method: str
     params: Mapping[str, object]
@@ -76,14 +76,14 @@ class Event(msgspec.Struct, frozen=True):
 class DevTools:
     """A connection to a browser, used from one thread.
 
-    JavaScript's dialogs (alert, confirm) are accepted as they come: until then their page answers no call.
+    JavaScript's dialogs (alert, confirm) are accepted automatically, because a page with a dialog answers no call.
 
     Raises:
-        Disconnected: (any method) it is gone, or never came to be.
+        Disconnected: (any method) the connection is lost, or could not be opened.
     """
 
     def __init__(self, url: str) -> None:
-        """Connect to the `ws://` address that the browser has printed."""
+        """Connect to the `ws://` URL that the browser prints."""
         self._open = ExitStack()
         try:
             connecting = connect(
@@ -97,7 +97,7 @@ class DevTools:
             )
             self._socket = self._open.enter_context(connecting)
         except (OSError, InvalidHandshake) as error:
-            raise Disconnected(f"no devtools at {url}: {error}") from error
+            raise Disconnected(f"no connection to devtools at {url}: {error}") from error
         self._last_id = 0
         self._events: deque[Event] = deque()
 
@@ -118,25 +118,25 @@ class DevTools:
             timeout: seconds for the answer.
 
         Raises:
-            CallFailed: it was refused.
-            CallTimeout: there was no answer in time; one that comes later is ignored.
+            CallFailed: the browser refused the call.
+            CallTimeout: no answer arrived in time; a later one is ignored.
         """
         number = self._send(method, params, session)
         deadline = time.monotonic() + timeout
         while True:
             message = self._receive(max(0.0, deadline - time.monotonic()))
             if message is None:
-                raise CallTimeout(f"{method} is not answered within {timeout:g} s")
+                raise CallTimeout(f"{method} was not answered within {timeout:g} s")
             if message.id == number:
                 if message.error is not None:
                     raise CallFailed(f"{method}: {message.error.message} ({message.error.code})")
                 return message.result
 
     def evaluate(self, expression: str, *, session: str, timeout: float = CALL_TIMEOUT) -> object:
-        """Evaluate JavaScript, await what it returns if that is a promise, and return its JSON value.
+        """Evaluate JavaScript, await the promise that it returns, if any, and return the JSON value.
 
         Raises:
-            ScriptError: it threw.
+            ScriptError: it threw an exception.
             CallTimeout: it did not return in time.
         """
         params = {"expression": expression, "awaitPromise": True, "returnByValue": True}
@@ -144,11 +144,11 @@ class DevTools:
         evaluated = msgspec.convert(answer, type=_Evaluated)
         if evaluated.exception is not None:
             thrown = evaluated.exception
-            raise ScriptError(thrown.exception.description or thrown.text or "a script threw")
+            raise ScriptError(thrown.exception.description or thrown.text or "the script threw an exception")
         return evaluated.result.value
 
     def events(self) -> list[Event]:
-        """Return what has happened since the last call, without waiting."""
+        """Return the events since the last call, without waiting."""
         while self._receive(0) is not None:
             pass
         events = list(self._events)
@@ -156,10 +156,10 @@ class DevTools:
         return events
 
     def wait(self, method: str, *, session: str | None, timeout: float) -> Event:
-        """Return the next event of that name; others stay for `events`.
+        """Return the next event of this name; other events remain for `events`.
 
         Raises:
-            CallTimeout: it has not happened within `timeout` seconds.
+            CallTimeout: it did not happen within `timeout` seconds.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -186,7 +186,7 @@ class DevTools:
         return self._last_id
 
     def _receive(self, timeout: float) -> _Message | None:
-        """Return the next message, kept as an event if it is one; None if there is none within `timeout`."""
+        """Return the next message, and queue it if it is an event; None if none arrives within `timeout`."""
         try:
             message = msgspec.json.decode(self._socket.recv(timeout), type=_Message)
         except TimeoutError:
@@ -194,7 +194,7 @@ class DevTools:
         except ConnectionClosed as error:
             _gone(error)
         except msgspec.DecodeError as error:
-            raise DevToolsError(f"the browser sent what is no devtools message: {error}") from error
+            raise DevToolsError(f"the browser sent an invalid devtools message: {error}") from error
         if message.method == _DIALOG:
             self._send("Page.handleJavaScriptDialog", {"accept": True}, message.session_id)
         elif message.id is None:

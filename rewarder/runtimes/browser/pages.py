@@ -1,4 +1,4 @@
-"""The pages that can be played in a browser, by env id, and the little server they come from."""
+"""The catalogue of browser pages by env id, and the local HTTP server for them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 def catalogue() -> dict[str, str]:
-    """Return the path of each env id's page on a `PageServer`; MiniWoB++'s only where its package is installed."""
+    """Return the path of each env id's page on a `PageServer`; without the `miniwob` package, our games only."""
     games = {f"{PREFIX}{page.stem}": f"/games/{page.name}" for page in sorted(GAMES.glob("*.html"))}
     return games | (_miniwob(root) if (root := miniwob_root()) is not None else {})
 
 
 def miniwob_root() -> Path | None:
-    """Return where the `miniwob` package keeps its pages, without importing it: it would bring Selenium."""
+    """Return the directory of pages in the `miniwob` package, without importing it, which would import Selenium."""
     found = importlib.util.find_spec("miniwob")
     for location in (found.submodule_search_locations or ()) if found else ():
         root = Path(location) / "html"
@@ -40,8 +40,8 @@ def page_of(env_id: str) -> str:
     """Return the path of the page of `env_id`.
 
     Raises:
-        ImportError: it could be one of MiniWoB++, which is not installed.
-        ValueError: there is no such page.
+        ImportError: it is not one of our games, and MiniWoB++ is not installed.
+        ValueError: no page has this env id.
     """
     pages = catalogue()
     if env_id in pages:
@@ -49,7 +49,7 @@ def page_of(env_id: str) -> str:
     if miniwob_root() is None:
         raise ImportError(f"{env_id}: {MISSING}")
     nearest = get_close_matches(env_id, pages, cutoff=0.0)
-    raise ValueError(f"unknown env_id {env_id!r}; of {len(pages)} nearest to it: {', '.join(nearest)}")
+    raise ValueError(f"unknown env_id {env_id!r}; the nearest of {len(pages)}: {', '.join(nearest)}")
 
 
 def _miniwob(root: Path) -> dict[str, str]:
@@ -61,7 +61,7 @@ def _miniwob(root: Path) -> dict[str, str]:
 
 
 class PageServer:
-    """A context in which the pages are served on a free port of 127.0.0.1."""
+    """An HTTP server of the pages on a free port of 127.0.0.1, as a context manager."""
 
     def __init__(self) -> None:
         roots = {"games": GAMES}
@@ -97,13 +97,13 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """GET and HEAD of files below the roots, kept alive; no directory listings."""
+    """Serves files below the roots, without directory listings."""
 
     protocol_version = "HTTP/1.1"
     server: _Server
 
     def translate_path(self, path: str) -> str:
-        """Return the file that `path` names, or one that does not exist."""
+        """Return the file of a URL path, or a path that does not exist."""
         match PurePosixPath(unquote(urlsplit(path).path)).parts:
             case ("/", name, *rest) if name in self.server.roots and ".." not in rest:
                 file = self.server.roots[name].joinpath(*rest)
@@ -111,5 +111,5 @@ class _Handler(SimpleHTTPRequestHandler):
         return "/nonexistent"
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log where the rest of us does."""
+        """Log requests to this module's logger."""
         log.debug("pages: " + format, *args)

@@ -145,7 +145,7 @@ def test_a_taken_port_is_an_error_with_its_number():
 
 def test_a_failed_start_quotes_xvnc_and_leaves_nothing():
     before = descendants(os.getpid())
-    with pytest.raises(DisplayError, match=r"did not start; its last words:\n(.*\n)*.*add screen"):
+    with pytest.raises(DisplayError, match=r"did not start; its last output:\n(.*\n)*.*add screen"):
         XDisplay(0, 0).__enter__()
     assert descendants(os.getpid()) == before
 

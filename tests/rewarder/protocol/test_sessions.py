@@ -13,8 +13,8 @@ from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import Describe, Reward, Text
 from rewarder.protocol.sessions import (
-    MAX_NOTED,
     MAX_PENDING,
+    MAX_WARNINGS,
     ActionRequest,
     ClientSession,
     ResetRequest,
@@ -156,7 +156,7 @@ def test_observers_may_only_ping():
 
 
 def test_the_goodbye_is_remembered(pair):
-    pair.server.say_goodbye("idle for 600 s", 0.0)
+    pair.server.announce_close("idle for 600 s", 0.0)
     pair.to_client()
     assert pair.client.closing == "idle for 600 s"
 
@@ -186,9 +186,9 @@ def test_f24_oddities_are_logged_once_and_bounded(pair, caplog):
         "remote 0: ignored method 'v0.new'",
         "remote 0: ignored v0.env.reward without an episode_id",
     ]
-    for number in range(10 * MAX_NOTED):
+    for number in range(10 * MAX_WARNINGS):
         pair.client.receive(f'{{"method":"m{number}","headers":{{}}}}', 0.0, 0.0)
-    assert len(caplog.records) == MAX_NOTED
+    assert len(caplog.records) == MAX_WARNINGS
     assert pair.buffer.pop().reward == 0
 
 

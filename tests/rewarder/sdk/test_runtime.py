@@ -129,7 +129,7 @@ async def test_a_flood_of_resets_is_refused():
             await client.send("v0.env.reset")
         error = await client.until("v0.reply.error")
         runtime.gate.set()
-    assert error["body"]["message"] == "16 resets are waiting already"
+    assert error["body"]["message"] == "16 resets are already waiting"
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ async def test_an_external_display_has_no_vnc_server_of_ours():
 
 
 async def test_an_unknown_env_id_is_no_start():
-    with pytest.raises(ValueError, match=r"test\.Other-v0, not nope"):
+    with pytest.raises(ValueError, match=r"unknown env_id 'nope'.*test\.Other-v0"):
         await serve(Scripted(), env_id="nope")
 
 

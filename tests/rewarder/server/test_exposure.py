@@ -22,10 +22,10 @@ def test_on_loopback_everything_goes(host):
 @pytest.mark.parametrize(
     ("password", "encrypted", "private_network", "complaint"),
     [
-        (None, False, False, "takes a password"),
-        (None, True, False, "takes a password"),
-        (None, True, True, "takes a password"),
-        ("x", False, False, "takes --tls-certificate and --tls-key"),
+        (None, False, False, "requires a password"),
+        (None, True, False, "requires a password"),
+        (None, True, True, "requires a password"),
+        ("x", False, False, "requires --tls-certificate and --tls-key"),
         ("x", True, False, None),
         ("x", False, True, None),
     ],

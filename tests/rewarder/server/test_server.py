@@ -329,7 +329,7 @@ async def test_it_binds_loopback_and_any_free_port(bench):
 
 
 def test_there_is_no_port_before_the_start():
-    with pytest.raises(RuntimeError, match="not started"):
+    with pytest.raises(RuntimeError, match="not been started"):
         _ = RewarderServer(password=None, on_reset=lambda _: None).port
 
 

@@ -39,16 +39,16 @@ def here(tmp_path, monkeypatch):
         (["my.Game-v0", "--runtime", "nowhere:Game"], "No module named 'nowhere'"),
         (["my.Game-v0"], "unknown env_id 'my.Game-v0'"),
         (["builtin.NeonDrive-v0", "--allow-call", "_road"], "'_road' is not the name of a public attribute"),
-        (["builtin.NeonDrive-v0", "--novnc", "."], "is not noVNC"),
-        (["builtin.NeonDrive-v0", "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
-        (["process.xlogo", "--host", "0.0.0.0"], "takes --tls-certificate and --tls-key"),
+        (["builtin.NeonDrive-v0", "--novnc", "."], "does not contain noVNC"),
+        (["builtin.NeonDrive-v0", "--host", "0.0.0.0"], "requires --tls-certificate and --tls-key"),
+        (["process.xlogo", "--host", "0.0.0.0"], "requires --tls-certificate and --tls-key"),
         (["builtin.NeonDrive-v0", "--tls-key", "a.key"], "give both or none"),
         (
             ["builtin.NeonDrive-v0", "--tls-certificate", "a.pem", "--tls-key", "a.key"],
             "certificate a.pem with",
         ),
         (["builtin.NeonDrive-v0", "--password-file", "nowhere"], "password file nowhere: No such file"),
-        (["builtin.NeonDrive-v0", "--host", "0.0.0.0", "--no-password"], "that takes a password"),
+        (["builtin.NeonDrive-v0", "--host", "0.0.0.0", "--no-password"], "this requires a password"),
     ],
 )
 def test_it_says_why_in_one_line(here, capsys, arguments, complaint):

@@ -208,8 +208,8 @@ def test_a_page_that_forgets_its_time_limit_is_ended(runtime, monkeypatch):
 @pytest.mark.parametrize(
     ("leave", "why"),
     [
-        ("location.href = 'about:blank'", "the page was left for about:blank"),
-        ("location.href = '/games/Slalom-v0.html'", "the page was left for http"),
+        ("location.href = 'about:blank'", "the page was left: it navigated to about:blank"),
+        ("location.href = '/games/Slalom-v0.html'", "the page was left: it navigated to http"),
     ],
 )
 def test_a_page_that_is_left_ends_the_episode(runtime, leave, why):
@@ -264,7 +264,7 @@ def test_a_browser_that_cannot_show_the_page_is_given_up_in_the_end(monkeypatch)
         runtime.open()
         runtime._server.__exit__(None, None, None)
         with pytest.raises(
-            BrowserFailed, match=r"does not begin, 2 times; at last: .*ERR_CONNECTION_REFUSED"
+            BrowserFailed, match=r"did not begin in 2 attempts; the last error: .*ERR_CONNECTION_REFUSED"
         ):
             runtime.reset(CLICK, 1)
         runtime.close()

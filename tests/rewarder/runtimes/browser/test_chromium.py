@@ -37,7 +37,7 @@ def test_a_browser_that_does_not_start_is_an_error_with_its_last_words(monkeypat
     with on_display(GAME, XDisplay(64, 48)) as runtime:
         runtime.open()
         with pytest.raises(
-            BrowserFailed, match=r"chromium did not start; its last words:\n +the disk is full"
+            BrowserFailed, match=r"chromium did not start; its last output:\n +the disk is full"
         ):
             runtime.reset(GAME, 1)
         runtime.close()

@@ -99,7 +99,7 @@ def test_a_refused_call_says_why(devtools):
 
 
 def test_a_call_without_an_answer_times_out_and_the_next_is_not_confused(devtools):
-    with pytest.raises(CallTimeout, match=r"Test\.late is not answered within 0\.05 s"):
+    with pytest.raises(CallTimeout, match=r"Test\.late was not answered within 0\.05 s"):
         devtools.call("Test.late", timeout=0.05)
     assert devtools.call("Test.echo", {"number": 1}) == {"params": {"number": 1}}
 
@@ -127,5 +127,5 @@ def test_garbage_is_an_error(devtools):
 
 
 def test_nobody_there_is_an_error():
-    with pytest.raises(Disconnected, match="no devtools at ws://127"):
+    with pytest.raises(Disconnected, match="no connection to devtools at ws://127"):
         DevTools("ws://127.0.0.1:1/devtools/browser/1")

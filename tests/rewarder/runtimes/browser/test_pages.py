@@ -11,9 +11,7 @@ CLICK = "browser.click-test"
 
 
 def test_an_unknown_page_is_refused():
-    with pytest.raises(
-        ValueError, match=r"unknown env_id 'browser\.nothing'; of \d+ nearest to it: browser\."
-    ):
+    with pytest.raises(ValueError, match=r"unknown env_id 'browser\.nothing'; the nearest of \d+: browser\."):
         page_of("browser.nothing")
 
 
