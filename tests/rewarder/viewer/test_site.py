@@ -127,7 +127,7 @@ def test_a_directory_without_novnc_is_refused_when_it_was_named(tmp_path, monkey
     with pytest.raises(ValueError, match=r"not contain noVNC.*core/rfb\.js"):
         Viewer(tmp_path)
     monkeypatch.setenv(viewer_module.NOVNC_VARIABLE, str(tmp_path))
-    with pytest.raises(ValueError, match="not noVNC"):
+    with pytest.raises(ValueError, match="not contain noVNC"):
         Viewer()
 
 
