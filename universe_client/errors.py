@@ -1,24 +1,26 @@
-"""What can go wrong, and whose doing it is.
+"""The errors of this package.
 
 ::
 
     UniverseError
-    ├── ConfigError        the caller's mistake: raised where it is made, before anything is sent
-    │   └── ArgumentTypeError  ... an argument that there is not, or of the wrong type
-    ├── LocalStateError    the caller's order of calls: step before reset, anything after close
-    └── RemoteError        one remote's failure: reported in that slot's info["error"], never raised from step()
-        ├── ProviderError      the remote could not be started
-        ├── ConnectError       it could not be reached
-        ├── AuthError          it refused our password, or offered less than our policy asks; not tried again
-        ├── ProtocolError      it broke RFB or the rewarder protocol
-        │   └── LimitExceeded      it announced more than our limits
-        ├── PeerLost           its connection ended
-        ├── ResetRejected      it answered the reset with an error (an unknown env_id, say); not tried again
-        ├── ResetTimeout       its reset was not over in time
-        ├── Unsupported        it cannot do what was asked for (freeze for lock-step, say); not tried again
-        ├── StepRejected       it answered a step in lock-step with an error
-        ├── StepTimeout        ... or not in time
-        └── CallFailed         a call of its environment came to nothing; raised from that call
+    ├── ConfigError            an argument is invalid: raised by the call that gets it, before anything is sent
+    │   └── ArgumentTypeError      an argument is unknown, or has the wrong type
+    ├── LocalStateError        a method is called at the wrong time: step before reset, anything after close
+    └── RemoteError            a remote failed: reported in that slot's info["error"], not raised by step()
+        ├── ProviderError          the remote could not be started
+        ├── ConnectError           it could not be reached
+        ├── AuthError              it refused the credentials, or does not meet the security policy; permanent
+        ├── ProtocolError          it violated RFB or the rewarder protocol
+        │   └── LimitExceeded          it announced more than the limits allow
+        ├── PeerLost               an established connection ended
+        ├── ResetRejected          it replied to a reset with an error, such as an unknown env_id; permanent
+        ├── ResetTimeout           a reset did not complete in time
+        ├── Unsupported            it does not support what was requested, such as lock-step; permanent
+        ├── StepRejected           it replied to a step in lock-step with an error
+        ├── StepTimeout            it did not reply to a step in lock-step in time
+        └── CallFailed             a call of its environment failed; raised by that call
+
+After a permanent error the client does not reconnect to that remote.
 """
 
 from __future__ import annotations
@@ -28,38 +30,39 @@ import vnc.errors
 
 
 class UniverseError(Exception):
-    """Base of every error raised or reported by this package."""
+    """The base class of all errors that this package raises or reports."""
 
 
 class ConfigError(UniverseError, ValueError):
-    """An argument is wrong; the message names it."""
+    """An argument is invalid; the message names it."""
 
 
 class ArgumentTypeError(ConfigError, TypeError):
-    """There is no such argument, or it is of the wrong type; a TypeError, as in Python and in Gymnasium."""
+    """An argument is unknown or has the wrong type. It is also a TypeError, as Python and Gymnasium raise."""
 
 
 class LocalStateError(UniverseError, RuntimeError):
-    """A method was called at a moment when it has no meaning."""
+    """A method was called at a time at which it cannot work: see the message."""
 
 
 class RemoteError(UniverseError):
-    """Something went wrong with one remote.
+    """One remote failed.
 
     Attributes:
         remote: which one, as `index (address)`.
-        stage: what was being done: start, connect, reset, run, step, call.
-        permanent: True when trying again cannot help.
+        stage: what the client was doing: start, connect, reset, run, step or call.
+        permanent: True if the client does not try again.
     """
 
     permanent = False
 
     def __init__(self, message: str, *, remote: str, stage: str) -> None:
+        """Describe what failed in `message`; see the class for the other arguments."""
         super().__init__(message)
         self.remote, self.stage = remote, stage
 
     def __str__(self) -> str:
-        """`remote 0 (127.0.0.1:5900), connect: connection refused`."""
+        """Return all of it, such as `remote 0 (127.0.0.1:5900), connect: connection refused`."""
         return f"remote {self.remote}, {self.stage}: {self.args[0]}"
 
 
@@ -68,21 +71,21 @@ class ProviderError(RemoteError):
 
 
 class ConnectError(RemoteError):
-    """No connection, or no end of the handshake in time."""
+    """The connection could not be established, or the handshake was not completed in time."""
 
 
 class AuthError(RemoteError):
-    """The remote refused our credentials, or our policy refused the remote."""
+    """The remote refused the credentials, or it does not meet the client's security policy."""
 
     permanent = True
 
 
 class ProtocolError(RemoteError):
-    """The remote sent something that is not in the protocol."""
+    """The remote sent something that RFB or the rewarder protocol does not allow."""
 
 
 class LimitExceeded(ProtocolError):
-    """The remote announced more than our limits allow."""
+    """The remote announced more than `Limits` allows."""
 
 
 class PeerLost(RemoteError):
@@ -90,35 +93,35 @@ class PeerLost(RemoteError):
 
 
 class ResetRejected(RemoteError):
-    """The remote answered our reset with an error."""
+    """The remote replied to a reset with an error."""
 
     permanent = True
 
 
 class ResetTimeout(RemoteError):
-    """The reset was not over in time."""
+    """A reset did not complete within `reset_timeout`."""
 
 
 class Unsupported(RemoteError):
-    """The remote cannot do what was asked for."""
+    """The remote does not support what was requested."""
 
     permanent = True
 
 
 class StepRejected(RemoteError):
-    """The remote answered our step, in lock-step, with an error."""
-
-
-class CallFailed(RemoteError):
-    """The environment raised when it was called, or no answer came."""
+    """The remote replied to a step in lock-step with an error."""
 
 
 class StepTimeout(RemoteError):
-    """No answer to our step, in lock-step, or not the pixels that it told of."""
+    """The reply to a step in lock-step, or the frame that it announces, did not arrive within `reset_timeout`."""
+
+
+class CallFailed(RemoteError):
+    """A method of the remote's environment raised an exception, or no answer came in time."""
 
 
 _KINDS: tuple[tuple[type[Exception], type[RemoteError]], ...] = (
-    (vnc.errors.TooManyFailures, ConnectError),  # passes by itself, unlike its base class
+    (vnc.errors.TooManyFailures, ConnectError),  # temporary, unlike its base class AuthError
     (vnc.errors.AuthError, AuthError),
     (vnc.errors.LimitExceeded, LimitExceeded),
     (vnc.errors.ProtocolError, ProtocolError),
@@ -133,17 +136,17 @@ _KINDS: tuple[tuple[type[Exception], type[RemoteError]], ...] = (
 
 
 def remote_error(error: Exception, *, remote: str, stage: str) -> RemoteError | None:
-    """Return `error` as the `RemoteError` that it amounts to; None if it is a defect of ours.
+    """Return the `RemoteError` for `error`; None if `error` is a defect of this package.
 
-    Errors of the packages below are a remote's, and so is whatever the operating system refuses: no route, no
-    descriptors, no memory, no threads, no processes.
+    Errors of the packages `vnc` and `rewarder` are a remote's failures. So is everything that the operating system
+    refuses: no route, no file descriptors, no memory, no threads, no processes.
     """
     if isinstance(error, RemoteError):
         return error
     kind = _kind(error, stage)
     if kind is None:
         return None
-    result = kind(words(error), remote=remote, stage=stage)
+    result = kind(message_of(error), remote=remote, stage=stage)
     result.__cause__ = error
     return result
 
@@ -151,7 +154,7 @@ def remote_error(error: Exception, *, remote: str, stage: str) -> RemoteError | 
 def _kind(error: Exception, stage: str) -> type[RemoteError] | None:
     for source, kind in _KINDS:
         if isinstance(error, source):
-            is_ours = isinstance(error, rewarder.errors.PeerLost) and _is_our_doing(error)
+            is_ours = isinstance(error, rewarder.errors.PeerLost) and _is_caused_by_us(error)
             return ProtocolError if is_ours else kind
     if is_refused_by_system(error):
         return ConnectError if stage == "connect" else PeerLost
@@ -159,17 +162,17 @@ def _kind(error: Exception, stage: str) -> type[RemoteError] | None:
 
 
 def is_refused_by_system(error: BaseException) -> bool:
-    """Whether the operating system could not do something, which may work again later."""
+    """Return whether the operating system refused something, which may succeed later."""
     return isinstance(error, OSError | MemoryError) or (
         isinstance(error, RuntimeError) and str(error) == "can't start new thread"
     )
 
 
-def words(error: BaseException) -> str:
-    """Return what `error` says; a MemoryError says nothing."""
+def message_of(error: BaseException) -> str:
+    """Return the message of `error`, or a description if it has none, as MemoryError."""
     return str(error) or ("out of memory" if isinstance(error, MemoryError) else type(error).__name__)
 
 
-def _is_our_doing(error: rewarder.errors.PeerLost) -> bool:
-    """Whether the peer closed because it did not like what we sent."""
+def _is_caused_by_us(error: rewarder.errors.PeerLost) -> bool:
+    """Return whether the peer closed the connection because of what the client sent."""
     return not error.retry and error.code != rewarder.errors.ENDED_BY_PEER

@@ -1,1 +1,1 @@
-"""One remote kept alive: its VNC session, its rewarder connection, and what each step reports of it."""
+"""The remotes of an environment: connections kept alive, episodes kept apart, and what each step returns of them."""

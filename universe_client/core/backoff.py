@@ -1,4 +1,4 @@
-"""The pauses between two attempts to reach a remote."""
+"""The pauses between attempts to connect to a remote."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from universe_client.errors import ProtocolError, RemoteError
 from vnc.errors import TooManyFailures
 
 _LOCKED_OUT = 10.0
-"""Seconds that TigerVNC's blacklist lasts at first; an attempt during it makes it last longer."""
+"""Seconds for which TigerVNC's blacklist first refuses a client; an attempt during that time doubles them."""
 JITTER = 0.5
-"""A pause is longer by up to this share of it, so that remotes that were lost together come back one by one."""
+"""A pause is lengthened at random by up to this fraction, so that remotes that were lost together do not all reconnect
+at the same moment."""
 
 
 class Backoff:
-    """Pauses that double with each failure, from the first to the longest."""
+    """Pauses that double with each failure, up to a maximum."""
 
     def __init__(self, first: float, longest: float) -> None:
-        """Take both in seconds."""
+        """Begin with a pause of `first` seconds; no pause is longer than `longest` seconds, apart from the jitter."""
         self._first, self._longest = first, longest
         self._next = first
 
     def restart(self) -> None:
-        """An attempt has succeeded: the next pause is the first again."""
+        """Begin with the first pause again, after an attempt that succeeded."""
         self._next = self._first
 
     def pause(self, failure: RemoteError) -> float:
-        """Return how many seconds to wait after `failure` until the next attempt."""
+        """Return how many seconds to wait after `failure` before the next attempt."""
         if isinstance(failure, ProtocolError):
-            self._next = self._longest  # it will most likely break the protocol again
+            self._next = self._longest  # a server that violates the protocol most likely does so again
         pause = self._next
         self._next = min(2 * pause, self._longest)
         least = _LOCKED_OUT if isinstance(failure.__cause__, TooManyFailures) else 0.0

@@ -14,7 +14,7 @@ from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP
 from rewarder.protocol.messages import Envelope
 from rewarder.version import VERSION
 from universe_client.config import Config
-from universe_client.errors import ProviderError, Unsupported, is_refused_by_system, words
+from universe_client.errors import ProviderError, Unsupported, is_refused_by_system, message_of
 from universe_client.providers.provider import Provider, RemoteAddress
 from vnc.drivers import connect as driver
 from vnc.encodings import preference
@@ -112,7 +112,7 @@ class Connection:
         except Exception as error:
             if not is_refused_by_system(error):
                 raise
-            logger.warning("! remote %s: %s", self.label, words(error))
+            logger.warning("! remote %s: %s", self.label, message_of(error))
 
     # -- opening ------------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class Connection:
         except Exception as error:
             if not is_refused_by_system(error):
                 raise
-            what = f"not started within {timeout:g} s" if deadline.expired() else words(error)
+            what = f"not started within {timeout:g} s" if deadline.expired() else message_of(error)
             failure = ProviderError(what, remote=self.label, stage="start")
             failure.__cause__ = error
         if deadline.expired():

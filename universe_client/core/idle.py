@@ -1,4 +1,4 @@
-"""Noticing an agent that does not act any more while its remotes play on."""
+"""Detection of an agent that no longer steps while its remotes run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AgentIdle:
-    """What the warning is about; it is the argument of the log record.
+    """The argument of the warning's log record.
 
     Attributes:
-        seconds: how long no step has been made.
-        remotes: how many remotes have been running meanwhile.
+        seconds: the time since the last step.
+        remotes: how many remotes are running.
     """
 
     seconds: float
@@ -25,38 +25,38 @@ class AgentIdle:
 
     def __str__(self) -> str:
         return (
-            f"no step for {self.seconds:.0f} s while {self.remotes} remotes play on: their episodes run in real time, "
-            "and rewards and ends are lost on an agent that does not look"
+            f"no step for {self.seconds:.0f} s while {self.remotes} remotes are running: their episodes continue in "
+            "real time, so an agent that does not step misses rewards and the ends of episodes"
         )
 
 
 class IdleDetector:
-    """Warns once, when the agent has not stepped for some time although there are remotes to act on.
+    """Warns once when the agent has not stepped for some time although remotes are running.
 
-    `stepped` is called on the agent's thread, all else on the event loop's.
+    `stepped` is called on the agent's thread, everything else on the event loop's.
     """
 
-    def __init__(self, after: float, running: Callable[[], int]) -> None:
-        """Warn `after` so many seconds without a step; `running` counts the remotes that run."""
-        self._after, self._running = after, running
+    def __init__(self, after: float, count_running: Callable[[], int]) -> None:
+        """Warn `after` this many seconds without a step; `count_running` returns how many remotes are running."""
+        self._after, self._count_running = after, count_running
         self._stepped = time.monotonic()
 
     def stepped(self) -> None:
-        """Note that the agent steps."""
+        """Note that the agent steps now."""
         self._stepped = time.monotonic()
 
     def start(self) -> None:
         """Begin to watch."""
-        self._look_in(self._after)
+        self._check_in(self._after)
 
-    def _look_in(self, seconds: float) -> None:
-        asyncio.get_running_loop().call_later(seconds, self._look)
+    def _check_in(self, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._check)
 
-    def _look(self) -> None:
-        idle, running = time.monotonic() - self._stepped, self._running()
+    def _check(self) -> None:
+        idle, running = time.monotonic() - self._stepped, self._count_running()
         if idle < self._after:
-            self._look_in(self._after - idle)
+            self._check_in(self._after - idle)
         elif not running:
-            self._look_in(self._after)
+            self._check_in(self._after)
         else:
             logger.warning("! %s", AgentIdle(idle, running))

@@ -1,4 +1,4 @@
-"""The only bridge between the agent's synchronous code and asyncio: one event loop in one daemon thread."""
+"""An event loop on a thread of its own: the only bridge between the agent's synchronous code and asyncio."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """An event loop that runs until `stop`, in the process that made it: a forked one has no such thread."""
+    """An event loop that runs until `stop`, in the process that made it; forked processes have no such thread."""
 
     def __init__(self, name: str = "universe-client") -> None:
+        """Start the thread, a daemon called `name`."""
         self._home = Home()
         self._home.enter()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # no thread to be had
+        except RuntimeError:  # the operating system refuses another thread
             self._loop.close()
             raise
 
@@ -36,7 +37,7 @@ class LoopThread:
             self._loop.close()
 
     def call(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Run `function` on the loop's thread, soon.
+        """Make the loop's thread call `function`; return without waiting for it.
 
         Raises:
             LocalStateError: this process was forked from the one that made the loop.
@@ -45,27 +46,26 @@ class LoopThread:
         self._loop.call_soon_threadsafe(lambda: function(*args, **kwargs))
 
     def run(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
-        """Run `coroutine` on the loop and wait here for its result.
+        """Run `coroutine` on the loop and wait for its result.
 
         Raises:
-            TimeoutError: it was not done within `timeout` seconds; it has been cancelled.
+            TimeoutError: it did not finish within `timeout` seconds; it is cancelled.
             LocalStateError: after `stop`, or in a process that was forked from the one that made the loop.
         """
         self._check(coroutine)
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result(timeout)
-        except (
-            BaseException
-        ):  # its own error, or an interruption of the wait, after which nobody waits for it
+        except BaseException:
+            # Either the coroutine has failed, and this has no effect, or the wait was interrupted.
             future.cancel()
             raise
 
     def stop(self, last: Coroutine[Any, Any, object]) -> None:
-        """Run `last`, then end the loop and its thread; tasks still alive are cancelled and awaited first.
+        """Run `last`, cancel all other tasks and wait for them, then end the loop and its thread.
 
-        What `last` raises is raised here. From the loop's own thread (a garbage collection may happen there) it only
-        begins all this. In a forked process it does nothing.
+        An exception of `last` is raised here. On the loop's own thread, where a garbage collection may call this, it
+        does not wait. In a forked process it has no effect.
         """
         if self._home.is_elsewhere:
             last.close()
@@ -83,7 +83,7 @@ class LoopThread:
             if self._loop.is_closed():
                 raise LocalStateError("the environment is closed")
         except LocalStateError:
-            coroutine.close()  # it will not be awaited
+            coroutine.close()  # otherwise Python warns that it was never awaited
             raise
 
     async def _finish(self, last: Coroutine[Any, Any, object]) -> None:
@@ -91,7 +91,8 @@ class LoopThread:
             await last
             await _cancel_others()
         finally:
-            self._loop.call_soon(self._loop.stop)  # not at once: whoever waits for this has to be told first
+            # Not at once: the callbacks of this task, which wake `stop`, run first.
+            self._loop.call_soon(self._loop.stop)
 
 
 async def _cancel_others() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from universe_client.config import Config
-from universe_client.core.changed import Changed
+from universe_client.core.calls import RemoteCalls
 from universe_client.core.idle import IdleDetector
 from universe_client.core.info import blank
 from universe_client.core.link import Link, State
@@ -18,7 +18,7 @@ from universe_client.core.loop import LoopThread
 from universe_client.core.pace import RealTime
 from universe_client.core.progress import Progress
 from universe_client.core.remote import Remote, Slot
-from universe_client.core.remote_calls import RemoteCalls
+from universe_client.core.threads import Changed, OneThread
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider
@@ -65,6 +65,7 @@ class RemoteVector:
         links = [self._link(index) for index in range(self.n)]
         self.remotes = [Remote(link) for link in links]
         self._calls = RemoteCalls(links, self._loop)
+        self._one_thread = OneThread()
         self._was_reset = False
         self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
         for link in links:
@@ -115,6 +116,7 @@ class RemoteVector:
     ) -> None:
         """Ask every remote, or those of `mask`, for a new episode. See `VectorEnv.reset`."""
         self.check_open()
+        self._one_thread.check()
         seeds = self._seeds(seed)
         chosen = self._chosen(mask)
         games = [None] * self.n if env_ids is None else env_ids
@@ -161,17 +163,22 @@ class RemoteVector:
             RemoteError: with `on_error="raise"`, the error of the first remote that failed.
             LocalStateError: before the first `reset`, or after `close`.
         """
-        self.settle(mask)
-        self._changed.clear()
-        if self.config.on_error == "raise":
-            self._raise_error(mask)
-        return [
-            remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
-            for index, remote in enumerate(self.remotes)
-        ]
+        with self._one_thread:
+            self._settle(mask)
+            self._changed.clear()
+            if self.config.on_error == "raise":
+                self._raise_error(mask)
+            return [
+                remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
+                for index, remote in enumerate(self.remotes)
+            ]
 
     def settle(self, mask: Sequence[bool] | None) -> None:
         """Prepare a poll of the remotes of `mask`: in lock-step, wait until they have run their ticks."""
+        with self._one_thread:
+            self._settle(mask)
+
+    def _settle(self, mask: Sequence[bool] | None) -> None:
         self.check_reset()
         self._idle.stepped()
         self._progress.allow(_LOOP_LATE)
@@ -239,9 +246,11 @@ class RemoteVector:
         """Check that the remotes may be stepped.
 
         Raises:
-            LocalStateError: before the first `reset`, after `close`, or in a forked process.
+            LocalStateError: before the first `reset`, after `close`, in a forked process, or while another thread uses
+                the environment.
         """
         self.check_open()
+        self._one_thread.check()
         if not self._was_reset:
             raise LocalStateError("step before reset: call reset() once, first")
 

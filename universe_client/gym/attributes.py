@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
-from universe_client.core.remote_calls import Indices
+from universe_client.core.calls import Indices
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym.rows import Rows, own_seed

@@ -25,7 +25,7 @@ def test_u6_an_agent_that_stops_stepping_is_warned_once(scripted, playing, caplo
     assert isinstance(warning, AgentIdle)
     assert warning.seconds >= 0.3
     assert warning.remotes == 2
-    assert "no step for 0 s while 2 remotes play on" in str(AgentIdle(0.3, 2))
+    assert "no step for 0 s while 2 remotes are running" in str(AgentIdle(0.3, 2))
 
 
 def test_u6_nobody_is_warned_while_no_remote_runs(scripted, open_env, caplog):

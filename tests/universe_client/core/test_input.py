@@ -1,11 +1,12 @@
-"""What is held down."""
+"""What is held down, and which input reaches the remote."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe_client.core.input import HeldInput
+from rewarder.protocol.episode import EpisodeId
+from universe_client.core.input import HeldInput, InputGate
 from vnc.events import Event, KeyEvent, PointerEvent
 
 
@@ -59,3 +60,35 @@ def down(events: list[Event]) -> tuple[set[int], int]:
         else:
             keys.discard(event.keysym)
     return keys, buttons
+
+
+class FakeSession:
+    """Records what is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[Event] = []
+
+    def send(self, events: list[Event]) -> None:
+        self.sent += events
+
+
+def transmit(session, events) -> None:
+    session.send(events)
+
+
+def test_only_input_for_the_episode_that_is_played_passes_the_gate():
+    session, gate = FakeSession(), InputGate()
+    one, two = EpisodeId((1,)), EpisodeId((2,))
+    down = [KeyEvent(1, True)]
+    assert not gate.send(down, one, transmit), "closed"
+    gate.open(session, one)
+    assert not gate.send(down, two, transmit)
+    assert not gate.send(down, None, transmit)
+    assert gate.send(down, one, transmit)
+    assert gate.held == ((1,), None)
+    gate.close()
+    assert session.sent == [KeyEvent(1, True), KeyEvent(1, False)]
+    assert gate.held == ((), None)
+    assert not gate.send(down, one, transmit)
+    gate.close()
+    assert len(session.sent) == 2, "nothing is released twice"
