@@ -96,7 +96,7 @@ def test_gymnasiums_checker_passes_on_states():
 
 
 def test_a_remote_that_tells_none_is_named(scripted, open_gym):
-    with pytest.raises(Unsupported, match=r"remote 0 .* tells no observations of its environment's own"):
+    with pytest.raises(Unsupported, match=r"remote 0 .* does not send environment observations"):
         open_gym(scripted(), observation="env_observation")
 
 
