@@ -39,7 +39,7 @@ _RESULTS = pytest.StashKey[Results]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--every-row", action="store_true", help="fail when a row of the fault table has no test"
+        "--every-row", action="store_true", help="print the fault table, and fail when a row has no test"
     )
 
 
@@ -92,16 +92,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    results, with_docker = config.stash[_RESULTS], _with_docker(config)
-    if not results.rows:
+    if not config.getoption("--every-row", False):
         return
+    results, with_docker = config.stash[_RESULTS], _with_docker(config)
     terminalreporter.section("fault table")
     terminalreporter.write(results.table(with_docker, max(120, terminalreporter._tw.fullwidth)))
-    if config.getoption("--every-row", False):
-        unheld = results.unheld(with_docker)
-        terminalreporter.write_line(
-            f"not held: {', '.join(unheld)}" if unheld else "every row that was run is held"
-        )
+    unheld = results.unheld(with_docker)
+    terminalreporter.write_line(
+        f"not held: {', '.join(unheld)}" if unheld else "every row that was run is held"
+    )
 
 
 def _with_docker(config: pytest.Config) -> bool:
