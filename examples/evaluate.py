@@ -1,7 +1,7 @@
-"""How good is an agent, and how quick? Returns of so many episodes, and beside them the time it takes to react.
+"""Measure agents: the returns of their episodes, and their reaction times.
 
-In a world that does not wait, a score belongs to a reaction time: how old the world was, on average, that an action
-answered. `--delay` makes an agent slower, to see what that costs.
+In real time an agent's score depends on its reaction time: the age of the newest frame that an action is based on.
+`--delay` delays an agent's actions to show how much.
 
     python examples/evaluate.py --agent random --agent pixel_agent:PixelAgent --episodes 20 --remotes 4
     python examples/evaluate.py --agent pixel_agent:PixelAgent --delay 0.1
@@ -36,31 +36,29 @@ FIGURES = (
 
 
 def evaluate(name: str, options: argparse.Namespace) -> list[str]:
-    """Play the episodes; return the agent's column of the table."""
+    """Play the episodes and return the agent's column of the table."""
     remotes = universe_client.make(options.env_id, options.remotes)
-    logger = Logger(Throttle(BlockingReset(remotes), step_rate=options.rate), every=3600)
+    logger = Logger(Throttle(BlockingReset(remotes), step_rate=options.step_rate), every=3600)
     agent = find_agent(name, DEFAULT_KEYS, options.seed)
     with EpisodeID(logger, limit=options.episodes) as env:
         returns, lengths, reactions = play(env, agent, options)
     spread = statistics.stdev(returns) / len(returns) ** 0.5 if len(returns) > 1 else 0.0
     frames = statistics.mean(tally.frames_per_second for tally in logger.tallies)
-    reactions = sorted(1000 * seconds for seconds in reactions) or [
-        float("nan")
-    ]  # of an agent that never acts
-    times = (statistics.mean(reactions), reactions[int(0.95 * len(reactions))])
+    milliseconds = sorted(1000 * seconds for seconds in reactions) or [math.nan]  # NaN: the agent never acted
+    times = (statistics.mean(milliseconds), milliseconds[int(0.95 * len(milliseconds))])
     figures = (statistics.mean(returns), spread, max(returns), statistics.mean(lengths), *times, frames)
     return [str(len(returns)), *("-" if math.isnan(figure) else f"{figure:.1f}" for figure in figures)]
 
 
 def play(env: EpisodeID, agent: Agent, options: argparse.Namespace) -> tuple[list[float], ...]:
-    """Return the returns and lengths of the episodes, and the reaction time of every action; times are in seconds."""
+    """Return the returns and lengths of the episodes and the reaction times of the actions; times are in seconds."""
     returns, lengths, reactions = list[float](), list[float](), list[float]()
     sums, began = [0.0] * env.n, [time.monotonic()] * env.n
     observation_n, reward_n, done_n, info = after_reset(env.reset(seed=options.seed))
-    late: deque[ActionN] = deque([[[] for _ in range(env.n)]] * round(options.delay * options.rate))
+    delayed: deque[ActionN] = deque([[[] for _ in range(env.n)]] * round(options.delay * options.step_rate))
     while not env.finished:
-        late.append(agent(observation_n, reward_n, done_n, info))
-        observation_n, reward_n, done_n, info = env.step(late.popleft())
+        delayed.append(agent(observation_n, reward_n, done_n, info))
+        observation_n, reward_n, done_n, info = env.step(delayed.popleft())
         for index, slot in enumerate(info["n"]):
             sums[index] += reward_n[index] or 0.0
             if slot["reaction_time"] is not None:
@@ -76,17 +74,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--agent", action="append", help="random, noop or module:callable; may be repeated")
-    parser.add_argument("--env-id", default="builtin.NeonDrive-v0", help="what to play; default: %(default)s")
-    parser.add_argument("--remotes", type=int, default=2, help="how many; default: %(default)s")
-    parser.add_argument("--episodes", type=int, default=10, help="of each agent; default: %(default)s")
-    parser.add_argument("--rate", type=float, default=30, help="steps per second; default: %(default)s")
-    parser.add_argument("--delay", type=float, default=0, help="seconds that actions are held back")
-    parser.add_argument("--seed", type=int, default=0, help="of the first episodes; default: %(default)s")
+    parser.add_argument(
+        "--agent", action="append", help="random, noop or module:callable; may be given several times"
+    )
+    parser.add_argument(
+        "--env-id", default="builtin.NeonDrive-v0", help="the environment; default: %(default)s"
+    )
+    parser.add_argument("--remotes", type=int, default=2, help="number of remotes; default: %(default)s")
+    parser.add_argument("--episodes", type=int, default=10, help="episodes per agent; default: %(default)s")
+    parser.add_argument("--step-rate", type=float, default=30, help="steps per second; default: %(default)s")
+    parser.add_argument("--delay", type=float, default=0, help="seconds by which actions are delayed")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the first episodes; default: %(default)s"
+    )
     options = parser.parse_args()
     names = options.agent or ["random"]
     columns = [evaluate(name, options) for name in track(names, "playing", transient=True)]
-    title = f"{options.env_id}, {options.remotes} remotes, {options.rate:g} steps/s"
+    title = f"{options.env_id}, {options.remotes} remotes, {options.step_rate:g} steps/s"
     table = Table("agent", *names, title=title)
     for row in zip(FIGURES, *columns, strict=True):
         table.add_row(*row)

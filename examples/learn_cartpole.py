@@ -1,7 +1,7 @@
 """PPO of Stable-Baselines3 learns CartPole from its state, in lock-step: the world waits for the agent.
 
     pip install '.[learn,gym-core]'
-    python examples/learn_cartpole.py                    # a few minutes; the curve is learn_cartpole.png
+    python examples/learn_cartpole.py                    # a few minutes; writes learn_cartpole.png
 
 The remotes send the environment observation too (`v0.env.observation`); `observation="env_observation"` gives it to
 the learner. The poles are held up with the arrow keys, like everything here.
@@ -27,13 +27,13 @@ import universe_client  # noqa: F401 - registers its environments with Gymnasium
 from universe_client.adapters.sb3 import SB3VecEnv
 
 EPISODES = 20
-"""How many the agent is judged by, and how many in a row must go well before learning ends."""
+"""The number of episodes of the evaluation, and of the mean that ends learning."""
 SOLVED, ENOUGH = 475, 490
-"""What counts as solved, of 500, and the mean return at which learning ends."""
+"""The mean return that counts as solved, of at most 500, and the mean return that ends learning."""
 
 
 class Curve(BaseCallback):
-    """Notes the return of every episode, and ends learning when poles stay up, or time is up."""
+    """Records the return of every episode, and ends learning when the mean return is high enough or time is up."""
 
     def __init__(self, seconds: float, progress: Progress) -> None:
         super().__init__()
@@ -48,8 +48,8 @@ class Curve(BaseCallback):
                 self.steps.append(self.num_timesteps)
                 self.returns.append(info["episode"]["r"])
         recent = float(np.mean(self.returns[-EPISODES:])) if self.returns else 0.0
-        told = f"{self.num_timesteps} steps, {len(self.returns)} episodes, return {recent:.0f}"
-        self._progress.update(self._task, description=told, completed=recent)
+        description = f"{self.num_timesteps} steps, {len(self.returns)} episodes, return {recent:.0f}"
+        self._progress.update(self._task, description=description, completed=recent)
         return recent < ENOUGH and time.monotonic() < self._until
 
 
@@ -87,9 +87,7 @@ def draw(path: Path, curve: Curve, mean: float) -> None:
     axes.plot(curve.steps, curve.returns, ".", color="#b9a8d8", markersize=3, label="an episode")
     means = np.convolve(curve.returns, np.full(EPISODES, 1 / EPISODES), "valid")
     axes.plot(curve.steps[EPISODES - 1 :], means, color="#5b2a9d", label=f"mean of {EPISODES} episodes")
-    axes.plot(
-        curve.steps[-1], mean, "*", color="#d6127f", markersize=14, label=f"judged at the end: {mean:.0f}"
-    )
+    axes.plot(curve.steps[-1], mean, "*", color="#d6127f", markersize=14, label=f"evaluation: {mean:.0f}")
     axes.axhline(SOLVED, color="#777777", linestyle="--", label=f"{SOLVED}: solved")
     axes.set(xlabel="steps", ylabel="return", title="CartPole in lock-step, from its state: PPO")
     axes.legend(loc="center right")
@@ -98,12 +96,14 @@ def draw(path: Path, curve: Curve, mean: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--minutes", type=float, default=8, help="of learning, at most")
+    parser.add_argument(
+        "--minutes", type=float, default=8, help="maximum time for learning; default: %(default)s"
+    )
     parser.add_argument("--remotes", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--curve", type=Path, default=Path("learn_cartpole.png"))
     arguments = parser.parse_args()
-    torch.set_num_threads(1)  # the other cores are the remotes'
+    torch.set_num_threads(1)  # leave the other cores to the remotes
     console, began = Console(), time.monotonic()
     env = make_env(arguments.remotes)
     try:
@@ -118,13 +118,13 @@ def main() -> None:
         env.close()
     mean = float(np.mean(returns))
     console.print(
-        f"learned in {model.num_timesteps} steps, {seconds:.0f} s, {model.num_timesteps / seconds:.0f} a second"
+        f"learned in {model.num_timesteps} steps, {seconds:.0f} s, {model.num_timesteps / seconds:.0f} steps/s"
     )
     console.print(f"{EPISODES} episodes: mean return {mean:.1f}")
     draw(arguments.curve, curve, mean)
-    console.print(f"the learning curve is {arguments.curve}")
+    console.print(f"wrote the learning curve to {arguments.curve}")
     if mean < SOLVED:
-        raise SystemExit(f"that is less than {SOLVED}")
+        raise SystemExit(f"the mean return is below {SOLVED}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """PPO of Stable-Baselines3 learns the built-in game from pixels, over VNC, in real time, on a few cores.
 
     pip install '.[learn]'
-    python examples/learn_neon_drive.py                  # 10 minutes, 8 remotes; the curve is learn_neon_drive.png
-    python examples/learn_neon_drive.py --minutes 2 --remotes 4 --seed 1      # the least: enough to see it work
+    python examples/learn_neon_drive.py                  # 10 minutes, 8 remotes; writes learn_neon_drive.png
+    python examples/learn_neon_drive.py --minutes 2 --remotes 4 --seed 1      # the minimum
 
-Before it learns, an agent that steers at random plays the same game with the same keys, and afterwards what was learned
-plays whole episodes: all of that is within the minutes. The games never wait, not even while the network is trained: a
-dozen times a second the agent looks at all of them, and chooses to hold left, right or nothing.
+The minutes include an evaluation of a random agent with the same keys before, and an evaluation of the learned agent
+over whole episodes after. The games never wait, not even while the network is trained: 15 times per second the agent
+observes all of them and chooses to hold left, right or nothing.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from wrappers import Crop, PixelWrapper, Resize
 STEP_RATE, FPS = 15, 30
 KEYS = [(), "Left", "Right"]
 SHORT = 5.0
-"""A run of fewer minutes has fewer random episodes, so that there is time to learn."""
+"""Runs with fewer minutes than this play fewer random episodes, to leave time for learning."""
 RANDOM_EPISODES, SHORT_RANDOM_EPISODES, LEARNED_EPISODES = 10, 3, 1
-"""Of each remote. A random driver crashes after five seconds, a good one drives for the whole minute."""
+"""Episodes per remote. A random driver crashes after five seconds, a good one drives for a whole minute."""
 LEARNED_SECONDS = 65
+"""The time reserved for the evaluation of the learned agent."""
 LEAST = 2.0
-"""Minutes: 20 seconds for the random agent, 65 for the last episodes, and the others to learn in."""
+"""The minimum of minutes: 20 seconds for the random agent, 65 for the evaluation, and the others for learning."""
 TIMES, MINUTES, REMOTES = 5, 10.0, 8
-"""How many times the random agent's return is expected of so many minutes with so many remotes."""
+"""With these minutes and remotes, the learned return must be this many times the random agent's."""
 WINDOW = 40
-"""Episodes that a point of the learning curve is the mean of."""
+"""The number of episodes that each point of the learning curve averages."""
 
 
 class Hues(PixelWrapper):
-    """How much redder, greener and bluer each pixel is than it would be without that colour: cars and rings stand out,
-    the road is black."""
+    """Keeps for each pixel how far each colour exceeds the other two: cars and rings stand out, the road is black."""
 
     def pixels(self, frame: NDArray[np.uint8]) -> NDArray[np.uint8]:
         red, green, blue = (np.ascontiguousarray(frame[..., channel]) for channel in range(3))
@@ -68,7 +68,7 @@ def make_env(remotes: int) -> SB3VecEnv:
 
 
 def make_model(env: SB3VecEnv, seed: int) -> PPO:
-    """Short rollouts and a small network: the cars go on while it is trained, for a sixth of a second."""
+    """Use short rollouts and a small network, because the games continue during an update (a sixth of a second)."""
     return PPO(
         "MlpPolicy",
         env,
@@ -86,7 +86,7 @@ def make_model(env: SB3VecEnv, seed: int) -> PPO:
 
 
 class RandomAgent:
-    """Something `evaluate_policy` can ask for actions."""
+    """A random policy with the interface that `evaluate_policy` needs."""
 
     def __init__(self, seed: int) -> None:
         self._dice = np.random.default_rng(seed)
@@ -96,13 +96,13 @@ class RandomAgent:
 
 
 def play(agent: Any, env: SB3VecEnv, episodes: int) -> list[float]:
-    """Return the returns of so many whole episodes on each remote."""
+    """Play whole episodes on each remote and return their returns."""
     returns, _ = evaluate_policy(agent, env, episodes * env.num_envs, return_episode_rewards=True)
     return [float(each) for each in np.ravel(returns)]
 
 
 class Curve(BaseCallback):
-    """Notes the return of every episode, shows how it goes, and ends learning when time is up."""
+    """Records the return of every episode, shows the progress, and ends learning when time is up."""
 
     def __init__(self, began: float, until: float, console: Console) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class Curve(BaseCallback):
         self.minutes: list[float] = []
         self.returns: list[float] = []
         self.pauses: list[float] = []
-        """Seconds that each training of the network took."""
+        """The duration of each update of the network, in seconds."""
         self.reaction_times: list[float] = []
 
     def _on_training_start(self) -> None:
@@ -127,8 +127,8 @@ class Curve(BaseCallback):
                 self.minutes.append((now - self._began) / 60)
                 self.returns.append(info["episode"]["r"])
         recent = np.mean(self.returns[-WINDOW:]) if self.returns else 0.0
-        told = f"{self.num_timesteps} steps, {len(self.returns)} episodes, return {recent:.1f}"
-        self._progress.update(self._task, description=told, completed=now - self._learning_from)
+        description = f"{self.num_timesteps} steps, {len(self.returns)} episodes, return {recent:.1f}"
+        self._progress.update(self._task, description=description, completed=now - self._learning_from)
         return now < self._until
 
     def _on_rollout_end(self) -> None:
@@ -157,16 +157,16 @@ def draw(path: Path, curve: Curve, random: float, learned: float, minutes: float
         "*",
         color="#d6127f",
         markersize=14,
-        label=f"whole episodes, at the end: {learned:.1f}",
+        label=f"evaluation: {learned:.1f}",
     )
     axes.set(xlabel="minutes of wall clock", ylabel="return", title="NeonDrive over VNC, in real time: PPO")
     axes.legend(loc="upper left")
     figure.savefig(path, dpi=120)
 
 
-def tell_speed(console: Console, curve: Curve, steps: int) -> None:
+def print_speed(console: Console, curve: Curve, steps: int) -> None:
     console.print(
-        f"{steps} steps, {steps / curve.seconds:.0f} a second; {len(curve.pauses)} updates of "
+        f"{steps} steps, {steps / curve.seconds:.0f} steps/s; {len(curve.pauses)} updates of "
         f"{np.median(curve.pauses):.2f} s; reaction time {1000 * np.nanmedian(curve.reaction_times):.0f} ms (medians)"
     )
 
@@ -174,13 +174,13 @@ def tell_speed(console: Console, curve: Curve, steps: int) -> None:
 def minutes(text: str) -> float:
     if not (number := float(text)) >= LEAST:
         raise argparse.ArgumentTypeError(
-            f"{text} is not enough: it takes {LEAST:g} minutes to measure a random agent, to learn and to be judged"
+            f"{text} is too short: evaluating a random agent, learning and evaluation take {LEAST:g} minutes"
         )
     return number
 
 
 def learn(env: SB3VecEnv, arguments: argparse.Namespace, console: Console) -> tuple[float, float, Curve, PPO]:
-    """Return the mean returns of a random agent and of what was learned, how it was learned, and that."""
+    """Return the mean returns of a random agent and of the learned agent, the learning curve, and the model."""
     began = time.monotonic()
     episodes = SHORT_RANDOM_EPISODES if arguments.minutes < SHORT else RANDOM_EPISODES
     random_returns = play(RandomAgent(arguments.seed), env, episodes)
@@ -190,7 +190,7 @@ def learn(env: SB3VecEnv, arguments: argparse.Namespace, console: Console) -> tu
     model.learn(10**9, callback=curve)
     if not curve.pauses:
         raise SystemExit(
-            f"only {model.num_timesteps} steps, and no update of the network: give it more --minutes"
+            f"{model.num_timesteps} steps are too few for an update of the network: increase --minutes"
         )
     returns = play(model, env, LEARNED_EPISODES)
     return float(np.mean(random_returns)), float(np.mean(returns)), curve, model
@@ -199,29 +199,32 @@ def learn(env: SB3VecEnv, arguments: argparse.Namespace, console: Console) -> tu
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "--minutes", type=minutes, default=MINUTES, help=f"of wall clock, for everything; at least {LEAST:g}"
+        "--minutes",
+        type=minutes,
+        default=MINUTES,
+        help=f"wall clock time of the whole run; at least {LEAST:g}",
     )
     parser.add_argument("--remotes", type=int, default=REMOTES)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--curve", type=Path, default=Path("learn_neon_drive.png"))
     arguments = parser.parse_args()
-    torch.set_num_threads(1)  # the other cores are the games'
+    torch.set_num_threads(1)  # leave the other cores to the games
     console, began = Console(), time.monotonic()
     env = make_env(arguments.remotes)
     try:
         random, learned, curve, model = learn(env, arguments, console)
     finally:
         env.close()
-    tell_speed(console, curve, model.num_timesteps)
+    print_speed(console, curve, model.num_timesteps)
     console.print(
         f"learned agent: {LEARNED_EPISODES * arguments.remotes} episodes, mean return {learned:.2f}, "
-        f"the random agent's is {random:.2f}"
+        f"random agent {random:.2f}"
     )
     draw(arguments.curve, curve, random, learned, (time.monotonic() - began) / 60)
-    console.print(f"the learning curve is {arguments.curve}", markup=False)
+    console.print(f"wrote the learning curve to {arguments.curve}", markup=False)
     enough = arguments.minutes >= MINUTES and arguments.remotes >= REMOTES
     if enough and learned < TIMES * random:
-        raise SystemExit(f"that is less than {TIMES} times as much")
+        raise SystemExit(f"the learned return is below {TIMES} times the random agent's")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A complete remote: the square runs from the arrow keys' grasp; catch it with the cross, five times an episode."""
+"""A complete remote: a game in which the arrow keys move a cross to catch a square, five times per episode."""
 
 import random
 from collections.abc import Sequence

@@ -1,11 +1,12 @@
-"""An agent that does MiniWoB++ tasks as a person does: it reads the instruction, looks at the screen, clicks and types.
+"""A scripted agent for MiniWoB++ tasks that uses only the screen, the instruction, the mouse and the keyboard.
 
     pip install '.[browser]' pillow        # and: apt install chromium tigervnc-standalone-server
-    python examples/miniwob_agent.py                     # every task it knows, 10 episodes of each
+    python examples/miniwob_agent.py                     # all tasks below, 10 episodes each
     python examples/miniwob_agent.py click-test chase-circle --episodes 3
 
-It knows nothing of the page but pixels and text. A policy is a generator: it is given the screen, yields what to do
-now, and is sent the next screen. None of them is learned; colours, edges and letters are enough for these.
+It has no access to the page: it receives pixels and the text of the instruction. A policy is a generator. It receives
+the first screen as an argument, yields the events to send, and receives the next screen from `yield`. The policies
+recognize colours, edges and letters; nothing is learned.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ Screen = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
 Policy = Generator[list[Any], Screen, None]
 TOP, BOTTOM, RIGHT = 50, 210, 160
-"""The task is 160 wide and 210 high, below an instruction of 50."""
-REST, REST_SECONDS = (200, 190), 0.06
-"""Where the pointer rests, and how long what it was on takes to look as usual again."""
+"""The page is 160 pixels wide and 210 high; the upper 50 rows contain the instruction."""
+PARKED, PARKED_SECONDS = (200, 190), 0.06
+"""A point outside the page for the pointer, and the time until a page has redrawn what the pointer left."""
 POLICIES: dict[str, Callable[[Screen, str], Policy]] = {}
 
 
@@ -56,7 +57,7 @@ class Box:
     height: int
     pixels: int
     inside: tuple[int, int]
-    """One point of it, whatever lies over its middle."""
+    """A point of the part itself, because another part may cover the middle of the box."""
 
     @property
     def middle(self) -> tuple[int, int]:
@@ -79,7 +80,10 @@ def dark(screen: Screen) -> Mask:
 
 
 def blobs(mask: Mask) -> list[Box]:
-    """The connected parts of a mask, in reading order: runs of each row, joined where they touch."""
+    """Return the connected parts of a mask, in reading order.
+
+    Runs of pixels in adjacent rows are joined where they touch.
+    """
     runs: list[tuple[int, int, int]] = []  # y, first x, last x + 1
     parent: list[int] = []
 
@@ -123,7 +127,7 @@ def buttons(screen: Screen) -> list[Box]:
 
 
 def fields(screen: Screen) -> list[Box]:
-    """Text fields: a thin grey frame around nothing."""
+    """Return the text fields: thin grey frames that are empty inside."""
     frames = [
         box for box in blobs(of_colour(screen, (118, 118, 118), 12)) if box.width > 25 and box.height > 10
     ]
@@ -131,7 +135,7 @@ def fields(screen: Screen) -> list[Box]:
 
 
 def dots(mask: Mask, screen: Screen) -> list[tuple[int, int]]:
-    """The middles of small discs, even where thin lines join them; not the letters on buttons."""
+    """Return the centres of small discs, even if thin lines join them, without the letters on buttons."""
     inner = mask.copy()
     for dy in (-1, 0, 1):
         for dx in (-1, 0, 1):
@@ -141,13 +145,13 @@ def dots(mask: Mask, screen: Screen) -> list[tuple[int, int]]:
 
 
 def written(screen: Screen, box: Box) -> npt.NDArray[np.float64]:
-    """The ink in a box, cut to size."""
+    """Return the darkness (0 to 1) of the text in a box, cropped to the text."""
     inside = screen[box.y + 1 : box.y + box.height - 1, box.x + 1 : box.x + box.width - 1]
     return _cut((239.0 - inside.mean(axis=2)).clip(0) / 239)
 
 
 def likeness(ink: npt.NDArray[np.float64], text: str) -> float:
-    """How much `ink` looks like `text` in the font of buttons."""
+    """Return how similar `ink` is to `text` drawn in the font of buttons."""
     font = ImageFont.truetype("LiberationSans-Regular.ttf", 13)
     image = Image.new("L", (160, 30))
     ImageDraw.Draw(image).text((4, 4), text, 255, font)
@@ -251,7 +255,7 @@ def a_circle(screen: Screen, text: str) -> Policy:
 
 
 def stroke(points: list[tuple[float, float]]) -> Policy:
-    """A drag as a hand makes it: a browser joins pointer events that come at once, and pages ignore what follows."""
+    """Drag slowly, because a browser merges pointer events that arrive together, and pages then miss the movement."""
     way = [(round(x), round(y)) for x, y in points]
     yield move(*way[0])
     for x, y in way:
@@ -263,7 +267,7 @@ def stroke(points: list[tuple[float, float]]) -> Policy:
 
 
 def pause(seconds: float) -> Policy:
-    """Look on for a while."""
+    """Send no events for some time."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         yield []
@@ -325,7 +329,7 @@ def the_sequence(screen: Screen, text: str) -> Policy:
 class Score:
     rewards: list[float]
     delays: list[float]
-    """Seconds from an episode's last events to its reward."""
+    """Seconds from the last events of an episode to its reward."""
 
     def __str__(self) -> str:
         solved, mean = sum(reward > 0 for reward in self.rewards), statistics.mean(self.rewards)
@@ -335,7 +339,7 @@ class Score:
 
 
 def play(task: str, episodes: int, seed: int) -> Score:
-    """Play `episodes` of one task; the world does not wait while we look."""
+    """Play episodes of one task in real time."""
     score = Score([], [])
     remotes = ProcessProvider(1, f"browser.{task}", screen_size=(640, 480))
     with universe_client.VectorEnv(f"browser.{task}", remotes) as env:
@@ -359,7 +363,7 @@ def play(task: str, episodes: int, seed: int) -> Score:
                 text = (observation["text"] or [text])[0]
                 if policy is None and text:
                     began = time.monotonic()
-                    policy = thinking(task, text)
+                    policy = solve(task, text)
                     events = next(policy)
                 elif policy is not None:
                     events = policy.send(screen)
@@ -368,15 +372,15 @@ def play(task: str, episodes: int, seed: int) -> Score:
     return score
 
 
-def thinking(task: str, text: str) -> Policy:
-    """The policy for one episode, once the pointer is out of the way; it may be at a loss."""
-    yield move(*REST)
-    yield from pause(REST_SECONDS)
+def solve(task: str, text: str) -> Policy:
+    """Move the pointer away from the page, then follow the policy of the task; stop if it fails."""
+    yield move(*PARKED)
+    yield from pause(PARKED_SECONDS)
     screen = yield []
     try:
         yield from POLICIES[task](screen, text)
     except (IndexError, ValueError, StopIteration) as error:
-        print(f"  cannot make it out: {error!r}")
+        print(f"  the policy failed: {error!r}")
     while True:
         yield []
 
@@ -385,9 +389,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "tasks", nargs="*", default=list(POLICIES), metavar="TASK", help="default: all it knows"
-    )
+    parser.add_argument("tasks", nargs="*", default=list(POLICIES), metavar="TASK", help="default: all tasks")
     parser.add_argument("--episodes", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

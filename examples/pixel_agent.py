@@ -1,7 +1,8 @@
-"""A scripted agent that drives NeonDrive by what it sees: no learning, no look inside the game, only pixels and keys.
+"""A scripted agent that drives NeonDrive from its pixels, without learning and without access to the game's state.
 
-It finds the road's glowing edges, so that every pixel has a place across the road; red is traffic, green is a ring.
-It steers to the lane whose traffic is farthest away, with rings as a tie-break, and accelerates while nothing is near.
+It finds the bright edges of the road, which give every pixel a position across the road. Red pixels are traffic, green
+pixels are rings. It steers to the lane whose traffic is farthest away, prefers lanes with rings, and accelerates while
+nothing is near.
 
     python examples/pixel_agent.py --remotes 4 --seconds 60
     universe-client run builtin.NeonDrive-v0 --remotes 4 --agent pixel_agent:PixelAgent   (in examples/)
@@ -22,16 +23,16 @@ from wrappers import BlockingReset, Throttle
 Array = NDArray[Any]
 Event = tuple[str, str, bool]
 
-HORIZON, BOTTOM = 88, 240  # rows of the screen: where the road ends, and where it is widest
+HORIZON, BOTTOM = 88, 240  # screen rows of the road's far and near end
 ROAD = 150  # half the road's width in the bottom row, in pixels
-CAR = 208  # the row of the player's wheels
-LANES = np.array([-0.66, 0.0, 0.66])  # across the road, whose edges are at -1 and 1
-FIRST, LAST = 104, 226  # the rows that are looked at
+CAR = 208  # the screen row of the player's wheels
+LANES = np.array([-0.66, 0.0, 0.66])  # positions across the road, whose edges are -1 and 1
+FIRST, LAST = 104, 226  # the screen rows to examine
 NEAR, TOLERANCE = 1.8, 0.07
 
 
 class PixelAgent:
-    """Plays every remote of a vector by itself; see `universe_client.cli.agents` for how it is called."""
+    """Plays each remote of a vector separately; `universe_client.cli.agents` describes the call."""
 
     def __init__(self) -> None:
         self.held: dict[int, set[str]] = {}
@@ -40,9 +41,9 @@ class PixelAgent:
         return [self.act(index, observation) for index, observation in enumerate(observation_n)]
 
     def act(self, index: int, observation: Any) -> list[Event]:
-        """Return the events that turn the keys held on one remote into those wanted."""
+        """Return the events that change the held keys of one remote into the wanted ones."""
         if observation is None:
-            self.held.pop(index, None)  # at the end of an episode all keys are let go of
+            self.held.pop(index, None)  # the end of an episode releases all keys
             return []
         wanted, held = drive(observation["vision"]), self.held.get(index, set())
         self.held[index] = wanted
@@ -51,24 +52,24 @@ class PixelAgent:
 
 
 def drive(frame: Array) -> set[str]:
-    """Return the keys to hold, given a screen."""
+    """Return the keys to hold for a frame."""
     player, traffic, rings = look(frame)
     if player is None:
         return set()
     room = np.where(np.isinf(traffic), 20.0, traffic)
     here = np.abs(LANES - player).argmin()
-    # Farther traffic is better; a lane away costs a little, a ring is worth a little.
+    # Distant traffic scores high, changing lanes costs a little, a ring adds a little.
     score = np.minimum(room, 9.0) - 0.4 * np.abs(LANES - player) + 0.5 * np.isfinite(rings)
     target = score.argmax()
     if abs(target - here) == 2 and room[1] < NEAR:
-        target = here  # no way through between
+        target = here  # the middle lane is blocked
     aside = LANES[target] - player
     keys = {"Left"} if aside < -TOLERANCE else {"Right"} if aside > TOLERANCE else set()
     return keys | ({"Up"} if abs(aside) < 0.3 and room[target] > 3 else set())
 
 
 def look(frame: Array) -> tuple[float | None, Array, Array]:
-    """Return the player's place across the road, and how far away traffic and rings are in each lane, inf for none."""
+    """Return the player's position across the road, and the distances of traffic and rings in each lane (inf: none)."""
     red, green, blue = np.moveaxis(frame[FIRST:LAST].astype(np.int16), 2, 0)
     rows = np.arange(FIRST, LAST)
     half = ROAD * (rows + 0.5 - HORIZON) / (BOTTOM - HORIZON)
@@ -85,7 +86,7 @@ def look(frame: Array) -> tuple[float | None, Array, Array]:
 
 
 def find_middle(edges: Array, half: Array) -> Array:
-    """Return the column of the road's middle in each row, from whichever edge is on the screen."""
+    """Return the column of the road's middle in each row, computed from the edges that are on the screen."""
     width = edges.shape[1]
     left, right = edges.argmax(1), width - 1 - edges[:, ::-1].argmax(1)
     seen = edges.any(1)
@@ -99,7 +100,7 @@ def find_middle(edges: Array, half: Array) -> Array:
 
 
 def nearest(mask: Array, middle: Array, half: Array, depth: Array) -> Array:
-    """Return for each lane the distance of the nearest pixels of a mask, counted from the player; inf for none."""
+    """Return for each lane the distance from the player to the nearest pixel of a mask (inf: none)."""
     rows, columns = np.nonzero(mask)
     place = (columns - middle[rows]) / half[rows]
     ahead = depth[rows] - depth[CAR - FIRST]
@@ -111,9 +112,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--remotes", default="1", help="how many, or which; default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=60, help="of play; default: %(default)s")
-    parser.add_argument("--seed", type=int, help="of the first episodes")
+    parser.add_argument(
+        "--remotes", default="1", help="number or addresses of the remotes; default: %(default)s"
+    )
+    parser.add_argument("--seconds", type=float, default=60, help="how long to play; default: %(default)s")
+    parser.add_argument("--seed", type=int, help="seed of the first episodes")
     options = parser.parse_args()
     remotes = int(options.remotes) if options.remotes.isdigit() else options.remotes
     agent = PixelAgent()

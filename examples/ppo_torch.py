@@ -1,10 +1,10 @@
-"""PPO in one file, after CleanRL: the whole algorithm from pixels to gradients, with nothing but torch.
+"""PPO in one file, in the style of CleanRL: the whole algorithm from pixels to gradients, with only PyTorch.
 
     pip install . torch
     python examples/ppo_torch.py --env universe/NeonDrive-v0 --remotes 8 --minutes 10
 
-The remotes live in real time, behind Gymnasium's vector face. Its autoreset takes a step of its own: what was done in
-the step after an end did nothing, and is left out of the gradient.
+The remotes run in real time behind Gymnasium's vector interface. The step after the end of an episode is a reset step,
+which ignores its action (`AutoresetMode.NEXT_STEP`); the loss leaves it out.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--env", default="universe/NeonDrive-v0")
     parser.add_argument("--remotes", type=int, default=8)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--updates", type=int, default=10**9, help="at most")
+    parser.add_argument("--updates", type=int, default=10**9, help="maximum number of updates")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--step-rate", type=float, default=12)
-    parser.add_argument("--rollout", type=int, default=128, help="steps of each remote between two updates")
+    parser.add_argument("--rollout", type=int, default=128, help="steps of each remote per update")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--minibatches", type=int, default=4)
     parser.add_argument("--learning-rate", type=float, default=1e-3)
@@ -44,7 +44,7 @@ def arguments() -> argparse.Namespace:
 
 
 class Agent(nn.Module):
-    """Two small networks: what to do, and what it is worth."""
+    """Two small networks: the policy and the value function."""
 
     def __init__(self, inputs: int, actions: int) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ def as_tensor(observations: Any) -> Tensor:
 def main() -> None:
     args = arguments()
     torch.manual_seed(args.seed)
-    torch.set_num_threads(1)  # the other cores are the remotes'
+    torch.set_num_threads(1)  # leave the other cores to the remotes
     raw = gymnasium.make_vec(
         args.env, num_envs=args.remotes, step_rate=args.step_rate, actions=[(), "Left", "Right"]
     )
@@ -96,7 +96,7 @@ def learn(env: gymnasium.vector.VectorEnv[Any, Any, Any], args: argparse.Namespa
     running, returns = np.zeros(n), deque[float](maxlen=40)
     began = time.monotonic()
     seen, _ = env.reset(seed=args.seed)
-    ended = np.zeros(n, np.bool_)  # whose next step begins an episode, whatever is done
+    ended = np.zeros(n, np.bool_)  # the next step of these rows is a reset step
     for update in range(1, args.updates + 1):
         for step in range(args.rollout):
             observations[step] = as_tensor(seen)
@@ -108,7 +108,7 @@ def learn(env: gymnasium.vector.VectorEnv[Any, Any, Any], args: argparse.Namespa
             counts[step] = torch.from_numpy(~ended)
             seen, earned, terminated, truncated, _ = env.step(chosen.numpy())
             running += earned
-            if truncated.any():  # the world went on without us: what came next was worth something
+            if truncated.any():  # the episode would have continued: add the value of its last frame
                 with torch.no_grad():
                     earned = earned + args.gamma * agent.value(as_tensor(seen)).numpy() * truncated
             ended = terminated | truncated
@@ -133,13 +133,13 @@ def learn(env: gymnasium.vector.VectorEnv[Any, Any, Any], args: argparse.Namespa
 def gae(
     rewards: Tensor, values: Tensor, over: Tensor, last_value: Tensor, args: argparse.Namespace
 ) -> Tensor:
-    """Return the advantages: how much better what was done turned out than expected."""
+    """Return generalized advantage estimates (Schulman et al. 2016)."""
     advantages = torch.zeros_like(rewards)
     advantage, next_value = torch.zeros_like(last_value), last_value
     for step in reversed(range(len(rewards))):
-        goes_on = 1 - over[step]
-        surprise = rewards[step] + args.gamma * next_value * goes_on - values[step]
-        advantage = surprise + args.gamma * args.gae_lambda * goes_on * advantage
+        continues = 1 - over[step]
+        error = rewards[step] + args.gamma * next_value * continues - values[step]
+        advantage = error + args.gamma * args.gae_lambda * continues * advantage
         advantages[step], next_value = advantage, values[step]
     return advantages
 
@@ -147,7 +147,7 @@ def gae(
 def improve(
     agent: Agent, optimizer: torch.optim.Optimizer, data: list[Tensor], args: argparse.Namespace
 ) -> None:
-    """Climb the clipped objective, over all minibatches in every epoch."""
+    """Optimize the clipped objective of PPO over all minibatches in every epoch."""
     for _ in range(args.epochs):
         for rows in torch.randperm(len(data[0])).chunk(args.minibatches):
             observations, actions, log_probs, advantages, values = (part[rows] for part in data)

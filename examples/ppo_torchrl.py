@@ -1,9 +1,9 @@
-"""PPO of TorchRL's parts: its collector, its loss and its modules, over a vector of remotes.
+"""PPO with TorchRL: its collector, loss and modules over a vector of remotes.
 
     pip install '.[torchrl]'
     python examples/ppo_torchrl.py --remotes 8 --minutes 10
 
-TorchRL resets what has ended by itself, by a mask, and so has no need of a vector's autoreset.
+TorchRL resets the rows that ended itself, by `reset_mask`, so the vector has `autoreset_mode="Disabled"`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from wrappers import Crop, FrameStack, Resize
 
 
 class Pixels(nn.Module):
-    """Bytes to numbers from 0 to 1, all of a frame in one row."""
+    """Converts each uint8 frame to a row of float32 from 0 to 1."""
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
         return pixels.flatten(-3).float() / 255
@@ -61,7 +61,7 @@ def make_actor(env: EnvBase) -> ProbabilisticActor:
 def learn(env: EnvBase, arguments: argparse.Namespace) -> None:
     actor, critic = make_actor(env), ValueOperator(network(1), in_keys=["observation"])
     with torch.no_grad():
-        critic(actor(env.reset()))  # tells the lazy layers their sizes
+        critic(actor(env.reset()))  # the lazy layers take their sizes from the first observation
     advantage = GAE(gamma=0.95, lmbda=0.9, value_network=critic, average_gae=True)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5)
     optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
@@ -104,12 +104,12 @@ def main() -> None:
     parser.add_argument("--env", default="universe/NeonDrive-v0")
     parser.add_argument("--remotes", type=int, default=8)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--updates", type=int, default=10**6, help="at most")
-    parser.add_argument("--rollout", type=int, default=128, help="steps of each remote between two updates")
+    parser.add_argument("--updates", type=int, default=10**6, help="maximum number of updates")
+    parser.add_argument("--rollout", type=int, default=128, help="steps of each remote per update")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.manual_seed(arguments.seed)
-    torch.set_num_threads(1)  # the other cores are the remotes'
+    torch.set_num_threads(1)  # leave the other cores to the remotes
     env = make_env(arguments.env, arguments.remotes)
     try:
         learn(env, arguments)

@@ -1,4 +1,4 @@
-"""The smallest agent: a random action for every remote, in real time, through Gymnasium's vector interface.
+"""The smallest agent: random actions for every remote, in real time, through Gymnasium's vector interface.
 
 python examples/random_agent.py --env-id builtin.NeonDrive-v0 --remotes 4 --seconds 30
 python examples/random_agent.py --remotes vnc://192.0.2.7:5900+15900 --env-id gym-core.CartPole-v1
@@ -18,22 +18,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--env-id", default="builtin.NeonDrive-v0", help="what to play; default: %(default)s")
-    parser.add_argument("--remotes", default="1", help="how many, or which; default: %(default)s")
-    parser.add_argument("--seconds", type=float, default=30, help="of play; default: %(default)s")
-    parser.add_argument("--rate", type=float, default=15, help="actions per second; default: %(default)s")
+    parser.add_argument(
+        "--env-id", default="builtin.NeonDrive-v0", help="the environment; default: %(default)s"
+    )
+    parser.add_argument(
+        "--remotes", default="1", help="number or addresses of the remotes; default: %(default)s"
+    )
+    parser.add_argument("--seconds", type=float, default=30, help="how long to play; default: %(default)s")
+    parser.add_argument("--step-rate", type=float, default=15, help="steps per second; default: %(default)s")
     options = parser.parse_args()
     remotes = int(options.remotes) if options.remotes.isdigit() else options.remotes
     env = gymnasium.make_vec(
         "universe/Remote-v0",
         env_id=options.env_id,
         remotes=remotes,
-        step_rate=options.rate,
+        step_rate=options.step_rate,
         reset_mode="mask",
     )
     env = EpisodeStatistics(env)
     env.reset()
-    for _ in range(round(options.seconds * options.rate)):
+    for _ in range(round(options.seconds * options.step_rate)):
         _, _, terminations, truncations, infos = env.step(env.action_space.sample())
         for row in (terminations | truncations).nonzero()[0]:
             episode = {key: values[row] for key, values in infos["episode"].items()}

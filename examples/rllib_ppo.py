@@ -1,6 +1,6 @@
-"""RLlib's PPO on the built-in game, over VNC and in real time: `python examples/rllib_ppo.py --remotes 8`.
+"""PPO of RLlib on the built-in game, over VNC and in real time: `python examples/rllib_ppo.py --remotes 8`.
 
-`pip install '.[rllib]'`, in an environment of its own: RLlib wants an older Gymnasium than other extras.
+Run `pip install '.[rllib]'` in a separate virtual environment: RLlib needs an older Gymnasium than other extras.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ACTIONS = [(), ("Left",), ("Right",)]
 
 
 def shrink(env: GymVectorEnv) -> VectorEnv:
-    """Four grey frames of 42x42, as RLlib's networks take them: numbers from 0 to 1."""
+    """Convert observations to four grey frames of 42x42, float32 from 0 to 1, as RLlib's networks need them."""
     stacked = FrameStack(Grey(Resize(env, width=42, height=42)), size=4)
     spaces = [
         Box(0, 1, space.shape, np.float32)
@@ -66,9 +66,12 @@ def configured(options: argparse.Namespace) -> PPOConfig:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--env-id", default="builtin.NeonDrive-v0")
-    parser.add_argument("--remotes", type=int, default=8, help="of each env runner; default: %(default)d")
+    parser.add_argument("--remotes", type=int, default=8, help="remotes per env runner; default: %(default)d")
     parser.add_argument(
-        "--runners", type=int, default=0, help="processes of env runners; 0, the default: none"
+        "--runners",
+        type=int,
+        default=0,
+        help="env runner processes; 0 samples in this process; default: %(default)d",
     )
     parser.add_argument("--iterations", type=int, default=100, help="default: %(default)d")
     parser.add_argument("--batch", type=int, default=1024, help="steps per iteration; default: %(default)d")

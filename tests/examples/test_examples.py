@@ -1,4 +1,4 @@
-"""The examples run as they are documented, and do what they say."""
+"""The examples run as documented and do what they document."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def test_the_random_agent_plays():
 
 
 def test_the_pixel_agent_plays_over_vnc():
-    told = run("pixel_agent.py", "--seconds", "3", "--remotes", "2", "--seed", "1")
-    assert re.search(r"\d+ episodes, mean return -?\d", told)
+    output = run("pixel_agent.py", "--seconds", "3", "--remotes", "2", "--seed", "1")
+    assert re.search(r"\d+ episodes, mean return -?\d", output)
 
 
 def test_evaluation_gives_the_reaction_time_beside_the_score():
     game = ("--env-id", "gym-core.CartPole-v1", "--episodes", "12")
-    told = run("evaluate.py", *game, "--agent", "random", "--agent", "noop", "--delay", "0.1")
+    output = run("evaluate.py", *game, "--agent", "random", "--agent", "noop", "--delay", "0.1")
     figures = {
-        name.strip(): values for name, *values in re.findall(r"│ ([a-z][^│]*)│ (\S+) +│ (\S+) +│", told)
+        name.strip(): values for name, *values in re.findall(r"│ ([a-z][^│]*)│ (\S+) +│ (\S+) +│", output)
     }
-    assert "random ┃ noop" in told
+    assert "random ┃ noop" in output
     assert figures["episodes"] == ["12", "12"]
-    assert figures["reaction time, mean ms"][1] == "-", "who never acts has no reaction time"
+    assert figures["reaction time, mean ms"][1] == "-", "an agent that never acts has no reaction time"
     assert float(figures["reaction time, mean ms"][0]) > 100
     assert float(figures["frames/s of a remote"][0]) > 0
 
 
-# -- the pixel agent, against the game itself: no clock, the same on every machine
+# -- the pixel agent on the game itself, without a clock: the results are the same on every machine
 
 
 def load(name: str):
@@ -77,7 +77,7 @@ def game():
 
 
 def play(game, agent, seed: int, seconds: int = 15) -> float:
-    """Return what an agent earns that looks 30 times a second; its keys arrive one tick later."""
+    """Return the return of an agent that sees 30 frames per second and whose keys arrive one tick later."""
     tick, held, total = game.reset(ENV_ID, seed), set(), 0.0
     for _ in range(seconds * 30):
         wanted = agent(tick.frame)

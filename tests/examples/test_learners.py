@@ -1,4 +1,4 @@
-"""The learners' examples learn: every one for a few steps, with remotes of its own."""
+"""The learning examples run a few updates each, with their own remotes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("name", ["ppo_torch.py", "ppo_torchrl.py"])
-def test_ppo_in_one_file_and_of_torchrls_parts_update_what_they_know(name):
-    told = run(name, "--remotes", "2", "--updates", "2", "--rollout", "16")
-    assert [line.split()[3:6] for line in told.splitlines()] == [["1", "step", "32"], ["2", "step", "64"]]
+def test_ppo_in_one_file_and_with_torchrl_make_two_updates(name):
+    output = run(name, "--remotes", "2", "--updates", "2", "--rollout", "16")
+    assert [line.split()[3:6] for line in output.splitlines()] == [["1", "step", "32"], ["2", "step", "64"]]
 
 
 def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):
@@ -38,23 +38,23 @@ def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):
     assert any((weights != old).any() for weights, old in zip(model.policy.parameters(), before, strict=True))
     assert len(curve.pauses) == 1
     assert np.nanmedian(curve.reaction_times) > 0
-    example.tell_speed(Console(quiet=True), curve, model.num_timesteps)
+    example.print_speed(Console(quiet=True), curve, model.num_timesteps)
     curve.minutes += [1.0] * example.WINDOW
     curve.returns += [2.0] * example.WINDOW
     example.draw(tmp_path / "curve.png", curve, random=1.0, learned=3.0, minutes=2.0)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_neon_drive_in_too_few_minutes_says_what_it_takes(monkeypatch):
+def test_neon_drive_in_too_few_minutes_names_the_minimum(monkeypatch):
     example = load("learn_neon_drive")
     assert example.minutes("2") == 2.0
-    with pytest.raises(argparse.ArgumentTypeError, match=r"1\.9 is not enough: it takes 2 minutes"):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"1\.9 is too short: .* take 2 minutes"):
         example.minutes("1.9")
     monkeypatch.setattr(example, "SHORT_RANDOM_EPISODES", 1)
     monkeypatch.setattr(example, "LEARNED_SECONDS", 3600)  # no time is left to learn in
     with closing(example.make_env(1)) as env:
         arguments = argparse.Namespace(minutes=2.0, seed=0, remotes=1)
-        with pytest.raises(SystemExit, match="no update of the network: give it more --minutes"):
+        with pytest.raises(SystemExit, match="too few for an update of the network: increase --minutes"):
             example.learn(env, arguments, Console(quiet=True))
 
 

@@ -1,4 +1,4 @@
-"""Tests with RLlib, which has an environment of its own: `make test-rllib`; a plain `pytest` leaves them out."""
+"""Tests with RLlib, which needs its own virtual environment (`make test-rllib`); without RLlib pytest skips them."""
 
 from importlib.util import find_spec
 

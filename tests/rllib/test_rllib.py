@@ -1,4 +1,4 @@
-"""RLlib's env runner and its PPO on embedded remotes."""
+"""RLlib's env runner and PPO on embedded remotes."""
 
 from __future__ import annotations
 

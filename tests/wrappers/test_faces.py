@@ -1,4 +1,4 @@
-"""A wrapper around the wrong face is refused when it is made, and the message names the right one."""
+"""A wrapper around an environment of another interface raises an error that names the right one."""
 
 from __future__ import annotations
 

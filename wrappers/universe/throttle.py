@@ -13,11 +13,14 @@ from wrappers.universe.wrapper import Wrapper
 
 @refuse_old_names
 class Throttle(Wrapper):
-    """Sends actions at once, and holds each step's results back until they are due.
+    """Limits the rate of steps: sends actions at once, then waits for the step's deadline before it receives.
 
-    Deadlines are absolute: the time the agent spends is part of its period, and small delays do not add up. A step
-    that comes after its deadline returns at once, counts in `missed`, and the next period begins there: lost time is
-    not made up for by a burst.
+    Deadlines are absolute, so the time that the agent spends between steps is part of the period and small delays do
+    not add up. A step that is later than its deadline does not wait. It is counted in `missed`, and the next period
+    begins at that time: the wrapper does not catch up with a burst of steps.
+
+    Attributes:
+        pacer: the `Pacer` that holds the deadlines.
 
     Example:
         env = Throttle(universe_client.make("builtin.NeonDrive-v0", remotes=4), step_rate=15)
@@ -33,7 +36,7 @@ class Throttle(Wrapper):
         """Wrap `env`.
 
         Args:
-            env: a `VectorEnv`, or a wrapper of one.
+            env: a `VectorEnv`, with or without wrappers.
             step_rate: steps per second.
 
         Raises:
@@ -44,21 +47,21 @@ class Throttle(Wrapper):
 
     @property
     def missed(self) -> int:
-        """The number of steps so far that came after their deadline."""
+        """The number of steps that were later than their deadline."""
         return self.pacer.missed
 
     def reset(self, **options: Any) -> list[Any]:
-        """Reset; the first period begins now."""
+        """Reset the remotes and begin the first period; see `VectorEnv.reset`."""
         self.pacer.restart()
         return self.env.reset(**options)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
-        """Wait until the deadline, then receive; `info["throttle.missed"]` is `missed`."""
+        """Wait for the deadline and return the results; `info["throttle.missed"]` is `missed`. See `VectorEnv.recv`."""
         self.pacer.wait()
         observation_n, reward_n, done_n, info = self.env.recv(mask)
         return observation_n, reward_n, done_n, info | {"throttle.missed": self.missed}
 
     def close(self) -> None:
-        """Close, and wake a step that waits in another thread."""
+        """Close the environment, and end the wait of a step in another thread."""
         self.pacer.close()
         self.env.close()

@@ -1,4 +1,4 @@
-"""Atari's games by Gymnasium ids: scripts for ale-py's environments run with the id changed, and see the same."""
+"""Atari games by Gymnasium ids: scripts for ale-py run with the id changed and receive the same frames."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Make = Callable[[str], gymnasium.Env[Any, Any]]
 
 @pytest.fixture
 def make() -> Iterator[Make]:
-    """Make environments by id; closed at the end."""
+    """Create environments by id, and close them at the end."""
     gymnasium.register_envs(import_ale())
     opened: list[Any] = []
 
@@ -47,7 +47,7 @@ def make() -> Iterator[Make]:
 
 
 def usual(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    """What Atari learners usually put around a game, Stable-Baselines3's and Gymnasium's wrappers in their order."""
+    """Add the usual Atari wrappers of Stable-Baselines3 and Gymnasium."""
     env = wrappers.RecordEpisodeStatistics(env)
     env = EpisodicLifeEnv(MaxAndSkipEnv(NoopResetEnv(env, noop_max=30), skip=4))
     if "FIRE" in env.unwrapped.get_action_meanings():
@@ -57,7 +57,7 @@ def usual(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
 
 
 def assert_same_play(ours: Any, stock: Any, steps: int) -> int:
-    """Play both with the same seed and actions; return how many episodes ended."""
+    """Play both with the same seed and actions, and return how many episodes ended."""
     assert ours.action_space == stock.action_space
     dice, ends = np.random.default_rng(3), 0
     seen, expected = ours.reset(seed=5)[0], stock.reset(seed=5)[0]
@@ -90,7 +90,7 @@ def test_gymnasiums_atari_preprocessing_sees_the_same_game_with_only_the_id_chan
 
 
 def test_a_loop_of_ppo_over_a_stock_vector_runs_to_its_end(make):
-    """Rollouts, advantages and updates as scripts of one file have them, over `SyncVectorEnv` in its next-step mode."""
+    """A PPO script of one file over `SyncVectorEnv` with `NEXT_STEP` autoreset."""
     count, length = 2, 8
     envs = gymnasium.vector.SyncVectorEnv([lambda: usual(make(OURS.format(NO_SKIP)))] * count)
     body = torch.nn.Sequential(torch.nn.Conv2d(4, 8, 8, 8), torch.nn.ReLU(), torch.nn.Flatten())

@@ -1,4 +1,4 @@
-"""What RLlib is given; tests/rllib has RLlib itself."""
+"""The function that creates RLlib's environments; tests/rllib runs RLlib itself."""
 
 from __future__ import annotations
 

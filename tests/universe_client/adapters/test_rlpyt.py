@@ -1,4 +1,4 @@
-"""R5 to R8: steps as namedtuples, fields that never change, null values, records of episodes."""
+"""rlpyt's interface: namedtuples with constant fields, null values, statistics of episodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from universe_client.adapters.rlpyt import (
 
 
 class Script(gymnasium.Env[Any, Any]):
-    """Gives the infos that it is told to, one a step."""
+    """Returns the given infos, one per step."""
 
     observation_space = Dict(place=Box(-1, 1, (2,), np.float64), level=Discrete(3))
     action_space = Dict(turn=Discrete(2), push=Box(0, 1, (1,), np.float64))

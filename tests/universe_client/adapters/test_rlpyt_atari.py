@@ -1,4 +1,4 @@
-"""R1 to R8 with rlpyt's Atari environment, in lock-step."""
+"""rlpyt's Atari environment in lock-step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def play(env: AtariEnv, action: int, most: int = 2000) -> list[Any]:
     """Step until the game is over."""
     steps = []
     while not steps or not steps[-1].env_info.traj_done:
-        assert len(steps) < most, "a game without an end"
+        assert len(steps) < most, "the game did not end"
         steps.append(env.step(action))
     return steps
 

@@ -1,4 +1,4 @@
-"""What the adapter promises to Stable-Baselines3: no transition lost, none made up, and calls in their order."""
+"""SB3VecEnv: no transition is lost or invented, and calls out of order raise errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_step_is_what_stable_baselines_takes(three, open_sb3):
     assert [type(info) for info in infos] == [dict] * 3
     assert infos[0]["env_status.episode_id"] == "1"
     assert infos[0]["TimeLimit.truncated"] is False
-    assert "error" not in infos[0], "what is not known has no key"
+    assert "error" not in infos[0], "a key without a value is absent"
 
 
 def test_o1_step_is_step_async_then_step_wait(three, open_sb3):
@@ -110,7 +110,7 @@ def test_the_done_step_has_the_next_first_frame_and_the_old_last_one(three, open
     assert infos[1]["TimeLimit.truncated"] is False
     assert infos[1]["env_status.complete.episode_id"] == "1"
     assert env.reset_infos[1]["env_status.episode_id"] == "2"
-    assert [remote.resets.qsize() for remote in three] == [0, 0, 0], "it began by itself"
+    assert [remote.resets.qsize() for remote in three] == [0, 0, 0], "the remote began it automatically"
     assert not env.step(idle(env))[2].any()
 
 
@@ -207,7 +207,7 @@ def test_an_episodes_end_brings_what_a_monitor_tells(three, open_sb3):
     assert episode["t"] > 0
     three[2].finish(1.0)
     three[2].next_episode()
-    assert step_until(env, any_done, env.env)[3][2]["episode"]["r"] == 1.0, "counted anew"
+    assert step_until(env, any_done, env.env)[3][2]["episode"]["r"] == 1.0, "the count starts again"
 
 
 # -- what goes around, and what may not
@@ -225,11 +225,11 @@ def test_vector_wrappers_go_between(three, open_gym):
     three[0].finish()
     three[0].next_episode()
     observations, _, _, infos = step_until(env, any_done, remotes)
-    assert (observations[0] == 2).all(), "the stack begins anew"
+    assert (observations[0] == 2).all(), "the stack starts again"
     assert (infos[0]["terminal_observation"][..., 3:] == 40).all()
     assert env.env_is_wrapped(Resize) == [True] * 3
     assert env.env_is_wrapped(RecordEpisodeStatistics, indices=[0, 2]) == [False] * 2
-    assert env.env_is_wrapped(Monitor, indices=0) == [True], "episodes are told as a Monitor tells them"
+    assert env.env_is_wrapped(Monitor, indices=0) == [True], "the work of a Monitor is built in"
 
 
 def test_what_would_break_its_promises_is_refused(scripted, open_gym):

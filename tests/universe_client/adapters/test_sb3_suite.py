@@ -1,4 +1,4 @@
-"""The behaviours that Stable-Baselines3 tests of its own `VecEnv`s, of ours; and its checker, algorithms, wrappers."""
+"""SB3VecEnv passes the tests that Stable-Baselines3 has for `VecEnv`s, and works with its checker and algorithms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Passing(VecEnvWrapper):
 
 
 class Other(Passing):
-    """Has `name_of_wrapper`, too."""
+    """A wrapper that also has `name_of_wrapper`."""
 
     def __init__(self, venv):
         super().__init__(venv)
@@ -56,7 +56,7 @@ class Other(Passing):
 
 
 class Shadow(VecEnvWrapper):
-    """Has nothing of its own."""
+    """A wrapper without attributes."""
 
     def reset(self):
         return self.venv.reset()
@@ -223,7 +223,7 @@ def test_ppo_learns_evaluates_saves_and_goes_on(three, open_sb3, tmp_path):
 
 
 class Inside:
-    """An environment that tells what would be."""
+    """An environment with `get_state_info`."""
 
     gravity = 9.8
 
@@ -233,7 +233,7 @@ class Inside:
 
 @pytest.fixture
 def callable_env(serve_runtime, open_sb3):
-    """Two remotes that list `get_state_info` and `gravity`."""
+    """Open two remotes that allow `get_state_info` and `gravity`."""
 
     def serve_one():
         runtime = Counting()

@@ -1,4 +1,4 @@
-"""TorchRL and Gymnasium's torch wrappers over our faces, as they are: no adapter in between."""
+"""TorchRL and Gymnasium's torch wrappers work without an adapter."""
 
 from __future__ import annotations
 

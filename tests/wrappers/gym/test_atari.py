@@ -1,4 +1,4 @@
-"""R1 to R4 on the Arcade Learning Environment itself: what an agent sees in lock-step is what the console did."""
+"""The Atari wrappers in lock-step return the same pixels and rewards as the Arcade Learning Environment itself."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def breakout() -> Iterator[GymVectorEnv]:
 
 
 def console(game: str, seed: int, actions: list[int]) -> tuple[list[Any], float]:
-    """The frames of a console of one's own, the first before any action, and the sum of its rewards."""
+    """Return the frames of a separate console, the first before any action, and the sum of its rewards."""
     env = gymnasium.make(game, frameskip=1)
     frames, total = [env.reset(seed=seed)[0]], 0.0
     for action in actions:

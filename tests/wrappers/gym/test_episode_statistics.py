@@ -1,4 +1,4 @@
-"""EpisodeStatistics: what an episode was, however the rows reset."""
+"""EpisodeStatistics counts whole episodes in every reset mode."""
 
 from __future__ import annotations
 

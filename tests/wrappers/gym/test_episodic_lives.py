@@ -1,4 +1,4 @@
-"""R3: the end of a life is not the end of the game."""
+"""EpisodicLives ends an episode with each life; the game continues."""
 
 from __future__ import annotations
 

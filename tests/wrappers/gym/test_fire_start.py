@@ -1,4 +1,4 @@
-"""Episodes, and lives, begin with a press of the button."""
+"""FireStart begins episodes and lives with the fire button."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_every_episode_begins_with_fire():
     film = Film(ONE, dones={3: [1]}, resetting={4: [1]})
     env = FireStart(film, action=1)
     env.reset()
-    # The second row's steps 4 and 5 are a reset's: nobody hears the fire in them.
+    # The second row's steps 4 and 5 are reset steps, which ignore the action.
     assert heard(env, film, 8) == [[1, 7, 7, 7, 7, 7, 7, 7], [1, 8, 8, 1, 1, 1, 8, 8]]
     env.reset(options={"reset_mask": np.array([True, False])})
     *_, infos = env.step(np.array([7, 8]))

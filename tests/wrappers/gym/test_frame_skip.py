@@ -1,4 +1,4 @@
-"""R1: an action lasts several steps, and their results are one."""
+"""FrameSkip holds an action for several steps and merges their results."""
 
 from __future__ import annotations
 

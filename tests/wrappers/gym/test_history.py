@@ -17,7 +17,7 @@ __all__ = ["open_gym", "three"]
 
 
 def stacks(observations):
-    """The value of each frame in each row's stack."""
+    """Return the value of each frame in each row's stack."""
     assert (observations == observations[:, :1, :1]).all()
     return observations[:, 0, 0, ::3].tolist()
 
@@ -104,7 +104,7 @@ def test_the_maximum_of_a_repeated_frame_is_that_frame(three, open_gym):
     numbers = [env.step(np.zeros(3, int))[4]["frame_number"].tolist()]
 
     def nothing_to_redo(result):
-        """A probe of the connection may bring the same pixels again, now and then."""
+        """Return whether the frame is the same as before; a probe of the connection may send the same pixels again."""
         numbers.append(result[4]["frame_number"].tolist())
         return numbers[-1] == numbers[-2]
 

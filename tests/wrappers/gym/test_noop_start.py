@@ -1,4 +1,4 @@
-"""R4: episodes begin with a random number of steps in which nothing is done."""
+"""NoopStart begins episodes with a random number of no-op actions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_next_episode_has_noops_of_its_own_and_its_reset_is_not_one():
     env = NoopStart(film, most=9, action=5)
     env.reset(seed=1)
     noops = unheard(env, 60)
-    assert not noops[[20, 21], 0].any(), "two steps of resetting, in which nobody hears anything"
+    assert not noops[[20, 21], 0].any(), "two steps of resetting ignore the actions"
     first, second = noops[:20, 0].sum(), noops[22:50, 0].sum()
     assert noops[22 : 22 + second, 0].all()
     assert len({int(count) for count in (first, second, noops[51:, 0].sum())}) > 1

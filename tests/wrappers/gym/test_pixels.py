@@ -1,4 +1,4 @@
-"""Crop, Resize and Grey: frames in, frames out, for all remotes at once."""
+"""Crop, Resize, Grey and their base class convert the frames of all remotes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_resize_agrees_with_pillows_box_filter():
 
 
 def _area(frame, width, height):
-    """Exact area averages, by the definition, through a picture in which every pixel is a block."""
+    """Return exact area averages, computed from a picture in which every pixel is enlarged to a block."""
     large = frame.repeat(height, axis=0).repeat(width, axis=1).astype(float)
     return large.reshape(height, frame.shape[0], width, frame.shape[1], 3).mean(axis=(1, 3))
 
@@ -117,7 +117,7 @@ def test_the_base_class_is_enough_for_a_wrapper_of_ones_own():
 
 
 class Counting(PixelWrapper):
-    """Notes which value's frames it was given."""
+    """Records the values of the frames that it converts."""
 
     def __init__(self, env):
         self.seen = []

@@ -1,4 +1,4 @@
-"""R2: clipped rewards, and the score beside them."""
+"""RewardClip clips rewards and reports the score in the infos."""
 
 from __future__ import annotations
 

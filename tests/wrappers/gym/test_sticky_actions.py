@@ -1,4 +1,4 @@
-"""R4: some actions are the action before."""
+"""StickyActions repeats the previous action at random."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def test_r4_sticky_actions_repeat_what_was_heard():
     sticky = run(StickyActions(film, probability=0.5), 200)
     for row in (0, 1):
         heard = [step[row] for step in film.heard]
-        assert heard[0] == 100 * row, "the first is always heard"
+        assert heard[0] == 100 * row, "the first action is never replaced"
         for number in range(1, 200):
             expected = heard[number - 1] if sticky[number][row] else 100 * row + number
             assert heard[number] == expected
     rows = np.array(sticky)
     assert (abs(rows.mean(axis=0) - 0.5) < 0.15).all()
-    assert (rows[:, 0] != rows[:, 1]).any(), "each remote has dice of its own"
+    assert (rows[:, 0] != rows[:, 1]).any(), "the draws of two remotes are independent"
 
 
 def test_the_dice_are_seeded_by_the_reset():
@@ -49,7 +49,7 @@ def test_no_action_of_an_episode_sticks_in_the_next():
     film = Film(ONE, dones={2: [1]}, resetting={3: [1]})
     run(StickyActions(film, probability=1.0), 6)
     assert [step[0] for step in film.heard] == [0] * 6
-    # 102 and 103 go to a remote that resets; nobody hears them
+    # 102 and 103 go to a remote that resets and ignores them
     assert [step[1] for step in film.heard] == [100, 100, 102, 103, 104, 104]
 
 

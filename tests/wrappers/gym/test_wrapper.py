@@ -1,4 +1,4 @@
-"""GymWrapper: what every wrapper over Gymnasium's vectors can do."""
+"""GymWrapper passes calls and attributes to the wrapped environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["open_gym", "three"]
 
 
 class Tracing(GymWrapper):
-    """Notes which rows its two halves were called for."""
+    """Records the rows of each call of `actions` and `results`."""
 
     def __init__(self, env):
         super().__init__(env)

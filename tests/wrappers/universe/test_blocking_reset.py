@@ -17,7 +17,7 @@ from wrappers import BlockingReset
 
 
 class Player(threading.Thread):
-    """Plays a remote with resets that take their time: `reward` messages all along, until told to stop."""
+    """Plays a remote with slow resets: it sends `reward` messages until `stop`."""
 
     def __init__(self, remote: Any, reset_seconds: float) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Player(threading.Thread):
 
 
 def test_four_remotes_whose_resets_take_different_times(scripted, open_env):
-    """Never None; the rewards are those that the remotes sent."""
+    """No observation is None, and the rewards are those that the remotes sent."""
     seconds = (0.1, 0.3, 1.0, 3.0)
     remotes = [scripted(on_reset=by_hand) for _ in seconds]
     players = [Player(remote, wait) for remote, wait in zip(remotes, seconds, strict=True)]
@@ -98,7 +98,7 @@ def test_four_remotes_whose_resets_take_different_times(scripted, open_env):
     take(one_step(env))
     assert total == [remote.reward_sum for remote in remotes]
     for index, player in enumerate(players):
-        # Episodes that ended while `reset` itself was waiting are no news to an agent that saw nothing of them.
+        # Ends of episodes during the wait of `reset` are not reported, because the agent has not seen those episodes.
         assert dones[index] <= player.ended
     assert dones[3] == players[3].ended
 
@@ -181,7 +181,7 @@ def test_an_episode_that_ends_unseen_is_summed_into_the_done_step_and_counted(sc
     while not (later := one_step(env)).reward:
         assert env.wait(60)
     assert (later.reward, later.done, later.info["env_status.skipped_episodes"]) == (4.0, False, 0)
-    assert "remote.score" not in later.info, "told of the episode after the one it is of"
+    assert "remote.score" not in later.info, "it belongs to the episode before"
 
 
 def test_the_others_live_on_while_one_resets(scripted, open_env):

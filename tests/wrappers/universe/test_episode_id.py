@@ -1,4 +1,4 @@
-"""EpisodeID: numbers that do not depend on who is fast, and exactly as many episodes as asked for."""
+"""EpisodeID numbers episodes independently of their speed and plays exactly `limit` of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def ids(step):
 
 
 def finish(env, remote, index, reward=0.0):
-    """End the episode of one remote; return the step that tells."""
+    """End the episode of one remote and return the step that reports it."""
     remote.script(lambda: (remote.finish(reward), remote.next_episode()))
     return until(env, lambda step: step.done_n[index])[-1]
 

@@ -1,4 +1,4 @@
-"""Joint: several vectors as one."""
+"""Joint: several vectors as one vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KeyState: a learner's actions on Universe's face."""
+"""KeyState converts actions of a Gymnasium space to events."""
 
 from __future__ import annotations
 

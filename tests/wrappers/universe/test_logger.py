@@ -1,4 +1,4 @@
-"""Logger: tallies per remote, and a line now and then."""
+"""Logger: statistics per remote, and a line at a fixed interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RandomEnv: every episode is of an environment drawn for it."""
+"""RandomEnv draws an environment for each episode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SoftmaxClickMouse: clicks by number on Universe's face, with Universe's arguments and numbers."""
+"""SoftmaxClickMouse: clicks by number, with Universe's arguments and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Throttle: absolute deadlines, and what becomes of those that are missed."""
+"""Throttle: absolute deadlines, and the count of missed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TimeLimit: every remote by its own clock."""
+"""TimeLimit: each remote has its own count."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_episode_that_ends_by_itself_stops_the_clock(scripted, open_env):
     last = until(env, lambda step: step.done)[-1]
     assert last.info["end_reason"] == "terminated"
     for _ in range(200):
-        assert not one_step(env).done, "no episode is on"
+        assert not one_step(env).done, "no episode is running"
     assert remote.resets.qsize() == 1
 
 
@@ -74,11 +74,11 @@ def test_a_limit_that_comes_with_the_episodes_own_end_does_not_cut_the_next(scri
     one_step(env)
     remote.script(lambda: (remote.finish(1.0), remote.next_episode()))
     wait_until(lambda: str(inner.remotes[0].link.buffer.running) == "2")
-    step = one_step(env)  # over by both
+    step = one_step(env)  # the limit and the episode's own end
     assert step.done
     assert step.info["end_reason"] == "terminated"
     assert until_running(env).pixel == 2
-    assert remote.resets.qsize() == 1, "an episode of which the agent had seen nothing was reset away"
+    assert remote.resets.qsize() == 1, "an episode that the agent had not seen was reset"
 
 
 def test_a_reset_stops_the_clocks_of_its_mask(scripted, open_env):

@@ -1,4 +1,4 @@
-"""Unvectorize: one remote without the lists."""
+"""Unvectorize: single values instead of lists of one."""
 
 from __future__ import annotations
 

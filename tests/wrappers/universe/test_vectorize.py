@@ -1,4 +1,4 @@
-"""Vectorize: lists of one around what knows no lists."""
+"""Vectorize: lists of one around wrappers of single values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vision: pixels and nothing else."""
+"""Vision: observations that are only pixels."""
 
 from __future__ import annotations
 

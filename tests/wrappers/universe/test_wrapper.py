@@ -1,4 +1,4 @@
-"""What every wrapper does with what it does not change."""
+"""Wrapper passes calls and attributes to the wrapped environment."""
 
 from __future__ import annotations
 
