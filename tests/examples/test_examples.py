@@ -18,7 +18,7 @@ from universe_client.spaces.actions import key
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def run(name: str, *arguments: str, timeout: float = 100) -> str:
+def run(name: str, *arguments: str, timeout: float = 250) -> str:
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name), *arguments],
         capture_output=True,
