@@ -9,16 +9,17 @@ __all__ = ["Pump", "Session"]
 
 @final
 class Pump:
-    """Reader threads and the sessions on them.
+    """Reader threads and their sessions.
 
-    In a process that was forked off, `close` has no effect and all else raises a RuntimeError.
+    In a process that was forked from the one that made it, `close` has no effect and the other methods raise a
+    RuntimeError.
     """
 
     def __new__(cls, threads: int) -> Pump: ...
     def fileno(self) -> int:
-        """Readable when `drain` has something to tell; -1 after `close`."""
+        """Return a descriptor that is readable when `drain` returns sessions; -1 after `close`."""
     def drain(self) -> list[int]:
-        """The ids of the sessions with news."""
+        """Return the ids of the sessions that have changed since the last call."""
     def open(
         self,
         host: str,
@@ -29,19 +30,19 @@ class Pump:
         limits: tuple[int, int, int, int, int],
         timeouts: tuple[float, float, float, float, float],
     ) -> Session:
-        """Begin to connect to a numeric address.
+        """Start to connect to a numeric address.
 
         Args:
             host: an IPv4 or IPv6 address.
             port: the TCP port.
-            scope: the number of the interface of a link-local IPv6 address, else 0.
-            password: for VNC authentication; None wants a server without any.
-            encodings: numbers, best first.
+            scope: the interface number of a link-local IPv6 address, else 0.
+            password: password for VNC Authentication; None requires a server without authentication.
+            encodings: encoding numbers, best first.
             limits: framebuffer width, framebuffer height, text, cut text, outgoing.
             timeouts: connect, handshake, message, probe interval, probe deadline, in seconds.
 
         Raises:
-            OSError: the system refuses: no route, no descriptor.
+            OSError: the operating system refuses: no route, no descriptor.
         """
     def feed(
         self,
@@ -52,15 +53,15 @@ class Pump:
         limits: tuple[int, int, int, int, int],
         timeouts: tuple[float, float, float, float, float],
     ) -> Session:
-        """Return a session over TLS, whose bytes the caller moves; otherwise as `open`.
+        """Return a session over TLS. The caller moves its bytes; the rest is as for `open`.
 
         Args:
-            anonymous: whether a server without a certificate will do.
-            username: for VeNCrypt's Plain; None for VNC authentication, or none.
-            password: for either.
+            anonymous: whether to accept a server without a certificate.
+            username: user name for VeNCrypt's Plain; None for VNC Authentication or none.
+            password: password for Plain or VNC Authentication.
             encodings: as for `open`.
             limits: as for `open`.
-            timeouts: as for `open`; the connection stands already.
+            timeouts: as for `open`; the connection is already established.
         """
     def close(self) -> None:
         """End all sessions and threads."""
@@ -69,18 +70,19 @@ class Pump:
 class Session:
     """One connection.
 
-    In a process that was forked off, `close` has no effect, and `take`, `refresh` and `send` raise a RuntimeError.
+    In a process that was forked from the one that opened it, `close` has no effect, and `take`, `refresh` and `send`
+    raise a RuntimeError.
     """
 
     @property
     def id(self) -> int:
-        """What `Pump.drain` calls this session."""
+        """The number of this session in `Pump.drain`."""
     @property
     def connected(self) -> bool:
         """Whether the TCP connection was established."""
     @property
     def ready(self) -> bool:
-        """Whether the handshake is over."""
+        """Whether the handshake is complete."""
     @property
     def name(self) -> str: ...
     @property
@@ -93,28 +95,28 @@ class Session:
     def generation(self) -> int: ...
     @property
     def error(self) -> tuple[str, str] | None:
-        """Why the session is over: a branch of the error tree and a text."""
+        """The kind of the error that ended the session, and its text; None while it is open."""
     @property
     def stats(self) -> tuple[int, int, int, int, int]:
         """Updates, rectangles, pixels, bytes, long cut texts."""
     def refresh(self) -> int:
-        """Ask for the whole screen; return the generation that will hold it."""
+        """Request the whole screen; return the `generation` that contains it."""
     def send(self, messages: bytes) -> None:
-        """Write whole messages."""
+        """Send complete messages."""
     def receive(self, data: bytes) -> None:
-        """Take bytes from the server of a session that is fed; then `data_to_send` has the answer."""
+        """Process bytes of the server, in a session from `Pump.feed`; `data_to_send` then returns the answer."""
     def data_to_send(self) -> bytes:
-        """Bytes for the server of a session that is fed."""
+        """Return the bytes to send to the server, in a session from `Pump.feed`."""
     @property
     def certificate(self) -> bool | None:
-        """Whether the server shows a certificate in the TLS that is to begin; None before that."""
+        """Whether the server presents a certificate in TLS; None before TLS has to start."""
     def secured(self) -> None:
-        """TLS has begun."""
+        """Continue after TLS has started."""
     def lost(self) -> None:
-        """The connection of a session that is fed has ended."""
+        """End a session from `Pump.feed` whose connection was closed."""
     def refuse(self, reason: str) -> None:
-        """The server is not to be trusted."""
+        """End the session because the server's certificate is not trusted."""
     def take(self, out: NDArray[np.uint8]) -> int:
-        """Copy what has changed since the last take into this array; return its frame's number."""
+        """Copy the pixels that changed since the last take into this array; return the number of the frame."""
     def close(self) -> None:
         """Close the socket."""

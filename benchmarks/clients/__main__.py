@@ -1,7 +1,7 @@
-"""One client in a process of its own: `python -m benchmarks.clients NAME PORT UPDATES [REMOTES SECONDS]`.
+"""A VNC client in its own process: `python -m benchmarks.clients NAME PORT UPDATES [REMOTES SECONDS]`.
 
-Joins a replay and prints, as JSON, the CPU time (user and system, of all threads) and the time it took from the first
-update to number UPDATES, and how much memory a connection took. With SECONDS it ends after so long.
+It connects to a replay and prints JSON: the CPU time (user and system, of all threads) and the elapsed time from the
+first update to number UPDATES, and the memory per connection. With SECONDS it ends after that time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOOK = 0.02
 
 
 class _Sessions:
-    """Some sessions of one of our drivers; `take` copies each frame out, as an agent's step does."""
+    """Sessions of one driver; with `take` each frame is copied out, as in a step."""
 
     def __init__(self, take: bool) -> None:
         self.sessions: list[Session] = []
@@ -50,13 +50,13 @@ class _Sessions:
 
     @property
     def newest(self) -> float:
-        """When the newest frame was finished, on the monotonic clock."""
+        """The time of the newest frame, on the monotonic clock."""
         return max(session.frame_time for session in self.sessions)
 
     async def until(self, frames: int, seconds: float) -> None:
-        """Wait until each session has had so many frames, or, if not 0, so many seconds have passed.
+        """Wait until each session has had `frames` frames, or until `seconds` have passed, if not 0.
 
-        Looked at now and then: what is measured is the driver, not how often Python is told.
+        This polls at intervals, to measure the driver and not its callbacks to Python.
         """
         deadline = time.monotonic() + (seconds or math.inf)
         waiting = list(self.sessions)
@@ -70,7 +70,7 @@ class _Sessions:
     def _changed(self, index: int) -> None:
         self._news.set()
         if index >= len(self.sessions):
-            return  # it is being opened
+            return  # its `connect` has not returned yet
         session = self.sessions[index]
         self._error = self._error or session.error
         if self._frames:
@@ -78,7 +78,7 @@ class _Sessions:
 
 
 Client = Callable[[int, int, int, float], Coroutine[Any, Any, Usage]]
-"""Joins the replay on a port for so many updates, with so many remotes, for so many seconds if not 0."""
+"""Called with the port of a replay, the number of updates and of remotes, and the seconds, 0 for no bound."""
 
 
 async def _ours(connect: Connect, take: bool, port: int, updates: int, remotes: int, seconds: float) -> Usage:

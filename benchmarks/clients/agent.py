@@ -26,12 +26,12 @@ from vnc.session import Connect, Session, VNCAddress
 SECONDS = 3.0
 KEYS = 60
 _SPACE = 0x20
-_PAUSE = 0.02, 0.06  # between keys, so that they do not fall into step with the server's frames
+_PAUSE = 0.02, 0.06  # between keys; random, so that they do not synchronize with the server's frames
 _KEY_TIMEOUT = 3.0
 
 
 class Screen(Protocol):
-    """What an agent's thread sees of a driver."""
+    """A driver, as the agent's thread uses it."""
 
     changed: threading.Event
 
@@ -49,7 +49,7 @@ class Screen(Protocol):
 
 
 class OurScreen:
-    """A session of ours."""
+    """A session of one of this package's drivers."""
 
     def __init__(self, loop: LoopThread, connect: Connect, port: int) -> None:
         self.changed = threading.Event()
@@ -78,7 +78,7 @@ class OurScreen:
 
 
 class AsyncvncScreen:
-    """asyncvnc on an event loop in a thread, as one would use it from an agent."""
+    """asyncvnc on an event loop in a thread, as an agent would use it."""
 
     def __init__(self, loop: LoopThread, port: int) -> None:
         self.changed = threading.Event()
@@ -137,7 +137,7 @@ def wait_idle(screen: Screen, condition: Callable[[], bool], seconds: float) -> 
 
 
 def wait_busy(screen: Screen, condition: Callable[[], bool], seconds: float) -> bool:
-    """Compute in plain Python, and look now and then, as an agent does."""
+    """Compute in plain Python and check the condition at intervals, as an agent does."""
     deadline = time.monotonic() + seconds
     number = 1
     while not condition():

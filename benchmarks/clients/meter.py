@@ -15,17 +15,18 @@ PATIENT = Timeouts(probe_interval=600.0, update=600.0)
 
 
 class Usage(msgspec.Struct):
-    """What a client took, from its first update on."""
+    """Resources that a client used since its first update."""
 
     updates: int
     cpu: float
+    """Seconds."""
     seconds: float
     rss: int
-    """Bytes, a connection."""
+    """Bytes per connection."""
 
 
 class Meter:
-    """Looks at the clocks of this process."""
+    """Measures this process from `begin` to `usage`."""
 
     def __init__(self, remotes: int = 1) -> None:
         self._remotes = remotes
@@ -37,7 +38,7 @@ class Meter:
         self._began, self._cpu, self._updates = time.monotonic(), _cpu(), updates
 
     def usage(self, updates: int, ended: float) -> Usage:
-        cpu = _cpu() - self._cpu  # first: to look at the memory takes time, too
+        cpu = _cpu() - self._cpu  # first, because reading the memory takes time
         memory = (resident() - self._resident) // self._remotes
         return Usage(updates - self._updates, cpu, ended - self._began, memory)
 

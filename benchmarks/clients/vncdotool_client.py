@@ -1,4 +1,4 @@
-"""vncdotool as a client of a replay; it knows Raw, CopyRect, RRE, Hextile and ZRLE."""
+"""vncdotool as a client of a replay; it supports Raw, CopyRect, RRE, Hextile and ZRLE."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vncdotool.client import VNCDoToolClient, VNCDoToolFactory
 
 from benchmarks.clients.meter import Meter, Usage
 
-reactor: Any = _reactor  # its type is of interfaces, which mypy takes for classes
+reactor: Any = _reactor  # mypy treats zope interfaces as classes
 _ENCODINGS = [
     rfb.Encoding.HEXTILE,
     rfb.Encoding.ZRLE,

@@ -1,6 +1,6 @@
-"""A native session that takes every frame: `python -m benchmarks.clients.watch PORT SECONDS SERVER_PID ENCODING ...`.
+"""A native session that takes each frame: `python -m benchmarks.clients.watch PORT SECONDS SERVER_PID ENCODING ...`.
 
-Prints one line of JSON: what came in those seconds, and the CPU seconds of the server and of this process meanwhile.
+It prints one line of JSON: the updates and bytes of SECONDS, and the CPU seconds of the server and of this process.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What remotes in containers cost, one at a time: seconds to the first observation, memory, processor time, image size.
+"""Start-up time, memory, CPU time and image size of remotes in containers, one at a time.
 
-The images are there. "First observation" is from `VectorEnv(..., "docker:1")` to the first pixels of the first episode,
-"reset" from `env.reset()` to those of the next. The rest is over seconds of play by a random agent.
+The images exist before the measurement. "First observation" is the time from `VectorEnv(..., "docker:1")` to the first
+pixels of the first episode; "reset" is the time from `env.reset()` to the first pixels of the next. The other columns
+are measured during some seconds of play by a random agent.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _COLUMNS = ["env id", "image", "first observation", "reset", "updates/s", "memor
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a container has taken so far."""
+    """Resources that a container has used so far."""
 
     memory: int  # bytes, without the files that the kernel could drop
     cpu: float  # seconds
@@ -71,14 +72,14 @@ def measure(console: Console, rounds: int) -> Report:
 
 
 def client() -> Any:
-    """The Docker SDK's own, for what our shell around it has no use."""
+    """Return a client of the Docker SDK, for statistics that `Engine` does not have."""
     from docker.client import DockerClient
 
     return DockerClient(base_url=Engine().url)
 
 
 def containers(sdk: Any, provider: DockerProvider) -> list[Any]:
-    """Return a provider's containers, by slot."""
+    """Return the containers of a provider, in the order of its slots."""
     found = sdk.containers.list(all=True, filters={"label": f"{SESSION}={provider.session}"})
     return sorted(found, key=lambda container: container.name)
 

@@ -1,7 +1,7 @@
-"""Eight mixed remotes in containers under a random agent, for minutes: do they run, and does memory stay flat?
+"""Availability and memory of eight different remotes in containers, during minutes of play by a random agent.
 
-A remote's time is what it spends outside resets; "ran" is the share of it in which it could be acted on. Memory is the
-container's at the end of the first, the middle and the last minute.
+"Ran" is the share of the time outside resets in which the remote accepted actions. Memory is that of the container at
+the end of the first, the middle and the last minute.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Mixed:
 
 @dataclass(slots=True)
 class Tally:
-    """What one slot went through."""
+    """The record of one slot."""
 
     container: str
     ran: float = 0.0
@@ -71,7 +71,7 @@ class Tally:
     memory: list[int] = field(default_factory=list)
 
     def add(self, state: State, seconds: float, done: bool, info: dict[str, Any]) -> None:
-        """Note a step that took so long."""
+        """Add a step that took `seconds`."""
         if state is State.RUNNING:
             self.ran += seconds
         elif state is State.RESETTING:
@@ -84,7 +84,7 @@ class Tally:
 
 
 class Soak:
-    """Plays, and looks at the containers once a minute."""
+    """A random agent that reads the containers' memory once per minute."""
 
     def __init__(self, env: VectorEnv, provider: Mixed) -> None:
         self.env = Throttle(env, step_rate=FPS)
@@ -122,7 +122,7 @@ class Soak:
         self.client_memory.append(resident())
 
     def restarts(self) -> list[int]:
-        """How often each slot got another container, or its container was started anew."""
+        """Return how often each slot's container was replaced or restarted."""
         return [
             int(container.id != tally.container) + container.attrs["RestartCount"]
             for tally, container in zip(self.tallies, self._containers(), strict=True)
@@ -158,5 +158,5 @@ def _figures(tally: Tally, restarts: int, minutes: int) -> list[str]:
 
 
 def _course(memory: list[int]) -> str:
-    """First, middle and last."""
+    """Return the first, middle and last size in MiB."""
     return " → ".join(f"{memory[at] / _MIB:.0f}" for at in (0, len(memory) // 2, -1))

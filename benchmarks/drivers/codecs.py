@@ -27,7 +27,7 @@ from benchmarks.workloads.names import WORKLOADS
 
 MOST_UPDATES = 100
 LEAST_OUTPUT = 1_000_000
-"""Bytes; captures with less of it say nothing."""
+"""Bytes; captures with less output are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,10 @@ class Row:
     output: int
     """Bytes."""
     seconds: dict[str, list[float]]
-    """Of each round, by codec."""
+    """CPU time of each round, by codec."""
 
     def cost(self, codec: str) -> float:
-        """ms per update, the median of rounds."""
+        """Return ms per update, the median of the rounds."""
         return 1000 * statistics.median(self.seconds[codec]) / self.updates
 
     def ratio(self, codec: str, used: str) -> float:

@@ -1,9 +1,10 @@
-"""Clients side by side on the same recorded updates: CPU time (user and system) of the client, per update.
+"""CPU time per update of VNC clients on the same recorded updates, user and system.
 
-Each client is a process of its own that joins a replay and asks for one update after the other; in each round every
-client has its turn. Server and client have a processor each: who shares one with the server is woken twice as cheaply,
-and which client that is would be chance. The floor reads the same bytes from the same socket, inflates (zlib-ng) and
-decodes (libjpeg-turbo) what is compressed in them, and writes as many pixels, and does nothing else.
+Each client is a separate process that connects to a replay and requests one update after the other. The clients take
+turns in each round. Server and client run on different processors, because a client that shares a processor with the
+server is woken at half the cost. The floor reads the same bytes from the same socket, inflates them with zlib-ng,
+decodes JPEG with libjpeg-turbo, writes as many pixels, and does nothing else. A client "fails" if it closes the
+connection; "n/a" means that it does not support the encoding.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _KNOWS: Mapping[str, Iterable[str]] = {
     "vncdotool": ("raw", "hextile", "zrle"),
 }
 _FEW_UPDATES = {"vncdotool": 40}
-"""Fewer than MOST_UPDATES for those who need a minute for these."""
+"""Fewer than MOST_UPDATES for clients that would need a minute."""
 _NAMES = ("workload", "form")
 _TIMEOUT = 120.0
 _ATTEMPTS = 5
@@ -57,7 +58,7 @@ class Row:
     rss: dict[str, list[float]] = field(default_factory=dict)
     """MB, by client."""
     failed: set[str] = field(default_factory=set)
-    """Clients that gave up on this capture."""
+    """Clients that closed the connection."""
 
     def add(self, client: str, usage: Mapping[str, float]) -> None:
         self.cpu.setdefault(client, []).append(1000 * usage["cpu"] / usage["updates"])
@@ -65,14 +66,14 @@ class Row:
         self.rss.setdefault(client, []).append(usage["rss"] / 1e6)
 
     def ratio(self, ours: str, theirs: str) -> float | None:
-        """The median of the ratios of rounds."""
+        """Return the median of the ratios of each round."""
         if ours not in self.cpu or theirs not in self.cpu:
             return None
         return statistics.median(a / b for a, b in zip(self.cpu[ours], self.cpu[theirs], strict=True))
 
 
 Command = Callable[[int, int, Path], list[str]]
-"""Makes a command line of a port, a number of updates and the floor's plan."""
+"""Returns a command line for a port, a number of updates and the floor's plan."""
 
 
 def commands() -> dict[str, Command]:
@@ -97,7 +98,7 @@ def _floor(program: Path, port: int, updates: int, plan: Path) -> list[str]:
 
 
 def measure_row(path: Path, clients: Mapping[str, Command], rounds: int) -> Row | None:
-    """Measure all clients that know the form of this capture; None if it has no update but the first."""
+    """Measure all clients that support the form of a capture; None if it has only one update."""
     workload, _, form = path.stem.partition("-")
     updates = min(len(read_capture(path).updates), MOST_UPDATES)
     if updates < 2:
@@ -112,7 +113,7 @@ def measure_row(path: Path, clients: Mapping[str, Command], rounds: int) -> Row 
                 wanted = min(updates, _FEW_UPDATES.get(name, updates))
                 usage = _run(taking_part[name](port, wanted, plan), wanted)
                 if usage is None:
-                    del taking_part[name]  # it gave up; the table has a gap
+                    del taking_part[name]  # the client failed
                     row.failed.add(name)
                     row.cpu.pop(name, None)
                 else:
@@ -122,7 +123,7 @@ def measure_row(path: Path, clients: Mapping[str, Command], rounds: int) -> Row 
 
 @contextmanager
 def _replaying_apart(path: Path) -> Iterator[int]:
-    """Serve a capture on the first processor there is; what is started meanwhile runs on the last."""
+    """Serve a capture on the first processor; processes that start meanwhile run on the last."""
     processors = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(processors)})
     try:
@@ -134,18 +135,18 @@ def _replaying_apart(path: Path) -> Iterator[int]:
 
 
 def _run(command: list[str], wanted: int) -> dict[str, float] | None:
-    """Run a client; again when it woke up to measure only after half of the updates had come."""
+    """Run a client, again if it began to measure only after half of the updates."""
     for _ in range(_ATTEMPTS):
         try:
             done = subprocess.run(command, capture_output=True, timeout=_TIMEOUT, check=True, env=ENVIRONMENT)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            told = (error.stderr or b"").decode()[-500:]
-            print(f"{' '.join(command[2:5])}: {error}\n{told}", file=sys.stderr)
+            output = (error.stderr or b"").decode()[-500:]
+            print(f"{' '.join(command[2:5])}: {error}\n{output}", file=sys.stderr)
             return None
         usage: dict[str, float] = json.loads(done.stdout)
         if 2 * usage["updates"] >= wanted - 1:
             return usage
-    print(f"{' '.join(command[2:5])}: never awake in time", file=sys.stderr)
+    print(f"{' '.join(command[2:5])}: started too late in every attempt", file=sys.stderr)
     return None
 
 

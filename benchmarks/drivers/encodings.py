@@ -1,7 +1,7 @@
-"""What an encoding costs both ends together: CPU of a live Xvnc and of the native driver, by workload and link.
+"""CPU time of a live Xvnc and of the native driver together, by encoding, workload and link.
 
-Per second, as updates differ: across a slow link one of them shows what would have been several. The server's time is
-what it spends beyond drawing, which it does without a client too. `vnc.encodings.preference("auto", ...)` follows this.
+CPU time is per second, because on a slow link one update combines several. The server's CPU time excludes drawing,
+which it also does without a client. `vnc.encodings.preference("auto", ...)` follows these measurements.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _COSTS = ("server, ms CPU per s", "client, ms CPU per s", "both", "both per upda
 
 
 def _drawing(screen: Screen) -> float:
-    """CPU seconds per second that the server spends without a client."""
+    """Return the CPU seconds per second of the server without a client."""
     asyncio.run(until_busy(screen))
     before = cpu_seconds(screen.pid)
     time.sleep(SECONDS)
@@ -83,7 +83,7 @@ def _through(link: Link, screen: Screen) -> Iterator[int]:
 
 
 def _rows(name: str, screen: Screen, port: int, drawing: float, rounds: int) -> list[list[str]]:
-    """A row of each form; in each round all have a turn."""
+    """Return a row for each form; the forms take turns in each round."""
     found: dict[str, list[dict[str, float]]] = {form: [] for form in FORMS}
     for _ in range(rounds):
         for form, encodings in FORMS.items():

@@ -1,4 +1,4 @@
-"""The programs of benchmarks/floor, in Rust, and what they need to know of a capture."""
+"""The Rust programs of benchmarks/floor, and their input files, made from captures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _JPEG = 6
 
 
 def build(program: str = "floor") -> Path | None:
-    """Build a program; None where there is no cargo, or no registry to take its crates from."""
+    """Build a program; None if cargo or a crate cannot be had."""
     try:
         subprocess.run(
             ["cargo", "build", "--release", "--quiet"], cwd=_HOME, check=True, stderr=subprocess.DEVNULL
@@ -27,12 +27,12 @@ def build(program: str = "floor") -> Path | None:
 
 
 def write_plan(capture: Path, plan: Path) -> None:
-    """Say where in each update the compressed data is."""
+    """Write the position of the compressed data in each update to a file."""
     plan.write_bytes(b"".join(_words(message) for message in server_messages(read_capture(capture))))
 
 
 def write_payloads(capture: Path, payloads: Path, *, jpeg: bool, updates: int) -> int:
-    """Put the JPEG images, or else the zlib streams, of the first updates into a file; return how many updates."""
+    """Write the JPEG images, or else the zlib streams, of the first updates to a file; return their number."""
     count = 0
     with payloads.open("wb") as file:
         for message in islice(server_messages(read_capture(capture)), updates):

@@ -1,8 +1,8 @@
-"""What is left of a driver while the agent's thread computes in plain Python and so holds the GIL.
+"""Updates per second and latency of a driver while the agent's thread computes in Python and holds the GIL.
 
-Updates per second on a replayed busy game (Raw, which all drivers know) sent 60 times a second and as fast as asked
-for, and on small Atari-like updates as fast as asked for; and the time from a key to the pixel it changes on a live
-Xvnc. Without a pause between updates, server, driver and a busy agent want three cores.
+The streams are a busy game in Raw, which all drivers support, at 60 updates per second and as fast as the client
+requests them, and small Atari-like updates as fast as requested. The latency is the time from a key press to the pixel
+that it changes on a live Xvnc. Without a pause between updates, server, driver and a busy agent need three cores.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Stream:
     title: str
     path: Path
     rate: float | None
-    """Updates per second; None for as fast as asked for."""
+    """Updates per second; None for as fast as requested."""
 
 
 def _streams() -> list[Stream]:
@@ -48,7 +48,7 @@ def _streams() -> list[Stream]:
 
 
 def pace(path: Path, rate: float | None) -> float | None:
-    """The speed at which this capture has `rate` updates per second."""
+    """Return the replay speed at which a capture has `rate` updates per second."""
     capture = read_capture(path)
     return None if rate is None else rate * capture.seconds / max(len(capture.updates) - 1, 1)
 
@@ -84,7 +84,7 @@ def _key_screen() -> Iterator[int]:
 
 
 def _measured(what: str, port: int, rounds: int) -> dict[str, dict[str, list[float]]]:
-    """All results by driver and mode; in each round everybody has a turn."""
+    """Return all results by driver and mode; all take turns in each round."""
     found: dict[str, dict[str, list[float]]] = {driver: {mode: [] for mode in MODES} for driver in DRIVERS}
     for _ in range(rounds):
         for driver in DRIVERS:

@@ -30,7 +30,7 @@ from vnc.capture.capture import read_capture
 RATE = 60.0
 SECONDS = 3.0
 _HELD = 0.95
-_FOREVER = 1_000_000  # updates; the seconds end it
+_FOREVER = 1_000_000  # updates; SECONDS ends the run
 _STREAMS = (
     ("atari", "tight", 64),
     ("atari", "tight", 300),
@@ -68,7 +68,7 @@ def measure(console: Console, rounds: int) -> Report:
 
 @contextmanager
 def paced(path: Path, remotes: int) -> Iterator[int]:
-    """Serve a capture at RATE to so many clients at a time; yields the port."""
+    """Serve a capture at RATE to `remotes` clients at a time; yield the port."""
     with tempfile.TemporaryDirectory() as scratch:
         stream = Path(scratch) / "stream"
         _write_stream(path, stream)

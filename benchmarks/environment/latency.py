@@ -1,4 +1,4 @@
-"""The environment: how long reset() and step() keep the agent, with remotes that answer and with none that does."""
+"""Duration of `reset()` and `step()`, with remotes that answer and with unreachable ones, at 60 steps per second."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _figures(env: VectorEnv, ready: Callable[[], object]) -> list[str]:
 
 
 def _steps(env: VectorEnv) -> list[float]:
-    """Step 60 times a second, as an agent would; return the time each step took."""
+    """Step 60 times per second, as an agent would; return the duration of each step."""
     action_n = [[("KeyEvent", "Left", True), ("KeyEvent", "Left", False)]] * env.n
     times: list[float] = []
     began = due = time.perf_counter()

@@ -1,10 +1,10 @@
-"""64 remotes of 1024x768: how long making their environment takes, and what memory it takes beyond the frames.
+"""Time and memory to make an environment of 64 remotes of 1024x768.
 
-The remotes are VNC servers and rewarders in another process; each environment is made in a process of its own. Without
-`screen_size=` making it means to connect to all of them, with it nobody is waited for. Memory is what resides. A frame
-is there twice, in the array of observations and as the framebuffer that its connection decodes into: 151 MB each, which
-the last columns leave out; pages of them that nobody has written to are not there yet when the environment is made.
-What a whole screen needs while it is received is given back when nothing comes for a moment.
+The remotes are VNC servers and rewarders in another process. Each environment is made in its own process. Without
+`screen_size=` making it connects to all remotes; with it, making it waits for none. Memory is resident memory. The last
+columns exclude the frames, which are in memory twice: in the array of observations and as the framebuffer of each
+connection, 151 MB each. Pages of them that were not written yet are not resident when the environment is made. Memory
+for receiving a whole screen is released when nothing arrives for a moment.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Grey 84x84 frames of 8 screens: what a step costs the agent's process, beside Gymnasium's own wrappers.
+"""CPU time per step, of all threads, to make grey 84x84 frames of 8 screens, beside Gymnasium's wrappers.
 
-CPU time per step, of all threads. Gymnasium's `ResizeObservation` (OpenCV) and
-`GrayscaleObservation` know nothing of what changed; ours redo the rows with a new frame. What is wrapped costs nothing
-in either: it lends the same frames every time.
+Gymnasium's `ResizeObservation` (OpenCV) and `GrayscaleObservation` process all rows. The wrappers of this package
+process only the rows with a new frame. The wrapped environment takes no time: it lends the same frames in each step.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ STEPS = 40
 
 
 class Screens(gymnasium.vector.VectorEnv[Any, Any, Any]):
-    """Rows of noise, the first `new` of which have a new frame at every step."""
+    """An environment with frames of noise, whose first `new` rows have a new frame in every step."""
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
@@ -94,7 +93,7 @@ def measure(console: Console, rounds: int) -> Report:
 
 
 def _cost(env: Any) -> float:
-    """Seconds of CPU per step, of all threads."""
+    """Return the CPU seconds per step, of all threads."""
     env.reset()
     actions = np.zeros(REMOTES, np.int64)
     env.step(actions)

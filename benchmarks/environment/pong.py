@@ -1,10 +1,10 @@
-"""Pong of the Arcade Learning Environment on 8 embedded remotes, with the Atari wrapper set, played at random.
+"""Pong of the Arcade Learning Environment on 8 embedded remotes, with the Atari wrappers and random actions.
 
-A remote's tick is a frame of its console. "Ticks/s" is what the slowest remote says it lives at; "updates/s" are the
-frames that reached the agent's process, of each remote: a frame like the one before is not sent. In real time the agent
-decides 15 times a second, for 4 frames; in lock-step as often as it can. "Agent" is the agent's process, all of its
-threads, with the wrappers and random actions; "remotes" are the 8 processes with console, rewarder and VNC server. Both
-are in percent of one core. The last row has no screen in between: Gymnasium's own preprocessing in its own processes.
+A tick of a remote is a frame of the console. "Ticks/s" is the rate of the slowest remote. "Updates/s" are the frames
+per remote that arrived at the agent's process; a frame equal to the previous one is not sent. In real time the agent
+decides 15 times per second, for 4 frames; in lock-step as often as possible. "Agent" is the agent's process with all
+its threads and the wrappers; "remotes" are the 8 processes with console, rewarder and VNC server. Both are in percent
+of one core. The last row is Gymnasium's own preprocessing in its own processes, without a screen in between.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _gymnasium() -> Any:
 
 
 def _played(open_env: Callable[[], Any]) -> dict[str, float]:
-    """Play for SECONDS; return the means of what was counted, per second."""
+    """Play for SECONDS; return the mean rates per second."""
     with closing(open_env()) as env:
         env.reset(seed=1)
         env.step(env.action_space.sample())
@@ -112,7 +112,7 @@ def _row(rounds: list[dict[str, float]]) -> list[str]:
 
 
 def _ticks(env: Any) -> float:
-    """The slowest remote's ticks per second, by its own account."""
+    """Return the ticks per second that the slowest remote reports."""
     if not isinstance(env.unwrapped, GymVectorEnv):
         return 0.0
     rates = []
@@ -125,7 +125,7 @@ def _ticks(env: Any) -> float:
 
 
 def _processes() -> list[int]:
-    """This process and its descendants."""
+    """Return the ids of this process and its descendants."""
     parents = {int(path.name): int(stat_fields(int(path.name))[1]) for path in Path("/proc").glob("[0-9]*")}
     found = [os.getpid()]
     for process in found:

@@ -1,8 +1,8 @@
-"""What a step of 64 remotes costs the agent, per remote: without new frames, and with one from every remote.
+"""Duration of a step of 64 remotes, per remote, without new frames and with a new frame from every remote.
 
-The remotes are VNC viewers of one screen of 640x480 and a rewarder each, in another process; the agent lends frames
-(`copy=False`) and sends nothing. A square of noise is drawn, and when it has come to all, one step is timed. The last
-column copies as many bytes between as many arrays, with numpy.
+The remotes, in another process, are one screen of 640x480 with 64 VNC connections, and a rewarder each. The environment
+lends its frames (`copy=False`) and the agent sends no actions. When a new square of noise has arrived at all remotes,
+one step is timed. The last column copies as many bytes between as many arrays with numpy.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _step_with_news(env: VectorEnv, draw: Callable[[int], None], side: int) -> f
 
 
 def _step_settled(env: VectorEnv) -> float:
-    """Step some milliseconds after the last, as agents do: what a step needs is in no cache any more."""
+    """Time a step some milliseconds after the previous one, as agents do, when the CPU caches are cold."""
     env.wait(_SETTLED, forget=True)
     return _timed(lambda: env.step(_IDLE))
 
@@ -76,12 +76,12 @@ def _await(env: VectorEnv, condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _TIMEOUT
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"the remotes have not got there within {_TIMEOUT:g} s")
+            raise TimeoutError(f"the remotes are not ready within {_TIMEOUT:g} s")
         env.wait(0.1, forget=True)
 
 
 def _timed(function: Callable[[], object]) -> float:
-    """Microseconds a remote."""
+    """Return microseconds per remote."""
     began = time.perf_counter()
     function()
     return (time.perf_counter() - began) / REMOTES * 1e6
@@ -100,7 +100,7 @@ def _copying(side: int) -> float:
 
 @contextlib.contextmanager
 def _remotes() -> Iterator[tuple[Callable[[int], None], str]]:
-    """Serve the remotes from another process; yields what draws on their screen, and their address."""
+    """Serve the remotes from another process; yield a function that draws on their screen, and their address."""
     with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.environment.steps"],
         stdin=subprocess.PIPE,

@@ -1,6 +1,6 @@
-"""Captures of real Xvnc screens, for all other measurements: made once, kept in benchmarks/captures.
+"""Captures of Xvnc screens for the other benchmarks, made once and kept in benchmarks/captures.
 
-`python -m benchmarks.servers.capture [NAME ...]` makes those that are missing; a capture is bounded by 5 s and 200 MB.
+`python -m benchmarks.servers.capture [NAME ...]` makes the missing ones, each of at most 5 s and 200 MB.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DIRECTORY = Path(__file__).parent.parent / "captures"
 SECONDS = 5.0
 MAX_BYTES = 200_000_000
 BUSY_AFTER = 3
-"""Updates by which a workload has shown that it runs."""
+"""Updates after which a workload counts as running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Form:
     @property
     def encodings(self) -> tuple[int, ...]:
         numbers = encoding_numbers(self.names, self.quality)
-        # Raw alone, so that clients which know nothing else can take part
+        # Raw without CopyRect, for clients that support only Raw
         return (0,) if self.names == "raw" else numbers
 
 
@@ -58,7 +58,7 @@ def path_of(workload_name: str, form: str) -> Path:
 
 
 def ensure(names: list[str], console: Console) -> list[Path]:
-    """Make the captures of these workloads that are missing; return the paths of all."""
+    """Make the missing captures of these workloads; return the paths of all."""
     DIRECTORY.mkdir(exist_ok=True)
     for name in names:
         missing = [form for form in FORMS if not path_of(name, form).exists()]
@@ -84,16 +84,16 @@ async def _capture(screen: Screen, name: str, forms: list[str]) -> None:
 
 
 async def until_busy(screen: Screen) -> None:
-    """Wait until a program draws on the screen again and again.
+    """Wait until a program draws on the screen repeatedly.
 
     Raises:
-        RuntimeError: none does within half a minute.
+        RuntimeError: the screen does not change enough within 30 s.
     """
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "warm-up"
         file = await record(screen.address, path, seconds=30, encodings=(7, -224), max_updates=1 + BUSY_AFTER)
     if file.updates <= BUSY_AFTER:
-        raise RuntimeError(f"the screen stays still: {file.updates} updates in 30 s")
+        raise RuntimeError(f"only {file.updates} updates in 30 s; is the workload running?")
 
 
 def describe(paths: list[Path]) -> Table:
@@ -109,7 +109,7 @@ def describe(paths: list[Path]) -> Table:
 
 
 def server_messages(capture: Capture) -> Iterator[ServerMessage]:
-    """What the server sent, one message after the other."""
+    """Yield the messages of the server."""
     scanner = Scanner(capture.header.width, capture.header.height, capture.pixel_format)
     for update in capture.updates:
         yield from scanner.receive(update.data)

@@ -1,6 +1,6 @@
 """A slow link to a server on this machine: `python -m benchmarks.servers.link PORT MBIT_PER_SECOND DELAY_MS`.
 
-Prints its own port, and ends when stdin does.
+It prints its own port and ends when stdin is closed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from asyncio import StreamReader, StreamWriter
 
 _PIECE = 4096
 _CATCH_UP = 0.005
-"""Seconds by which a sleep may have been too long without a loss of rate."""
+"""Seconds by which a sleep may be too long without reducing the rate."""
 
 
 async def _carry(reader: StreamReader, writer: StreamWriter, rate: float, delay: float) -> None:
-    """Pass bytes on, `rate` a second, each `delay` seconds late; what does not fit waits at the sender's."""
+    """Forward `rate` bytes per second, each `delay` seconds late; further bytes wait at the sender."""
     loop = asyncio.get_running_loop()
     free = 0.0
     try:

@@ -1,4 +1,4 @@
-"""A replay server in a process of its own, so that only the client's CPU time is the client's."""
+"""A replay server in its own process, so that its CPU time does not count as the client's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vnc.capture.replay import ReplayServer
 
 @contextmanager
 def replaying(path: Path, speed: float | None = None, repeat: bool = False) -> Iterator[int]:
-    """Serve a capture, as fast as it is asked for or at a pace; yields the port."""
+    """Serve a capture at `speed`, or as fast as it is requested; yield the port."""
     options = str(speed), str(int(repeat))
     with serving(sys.executable, "-m", "benchmarks.servers.replaying", str(path), *options) as port:
         yield int(port)
@@ -26,7 +26,7 @@ async def _main(path: str, speed: str, repeat: str) -> None:
     server = ReplayServer(read_capture(Path(path)), speed=pace, repeat=repeat == "1")
     await server.start()
     print(server.port, flush=True)
-    await asyncio.to_thread(sys.stdin.read)  # until our parent hangs up
+    await asyncio.to_thread(sys.stdin.read)  # until the parent closes it
     await server.close()
 
 

@@ -1,4 +1,4 @@
-"""A real Xvnc for the time of a measurement."""
+"""An Xvnc server for the duration of a measurement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Screen:
 
 @contextmanager
 def xvnc() -> Iterator[Screen]:
-    """Start Xvnc as our images do, on the loopback and without a password; end it with the block."""
+    """Run Xvnc with the options of our images, on the loopback interface and without a password."""
     port = _free_port()
     server = subprocess.Popen(
         [
@@ -43,7 +43,7 @@ def xvnc() -> Iterator[Screen]:
 
 @contextmanager
 def program(screen: Screen, *command: str) -> Iterator[None]:
-    """Run a program on the screen; end it with the block."""
+    """Run a program on the screen."""
     environment = os.environ | {"DISPLAY": screen.display}
     process = subprocess.Popen(command, env=environment)
     try:

@@ -1,4 +1,4 @@
-"""A ball, two paddles and a few moving blocks on black: small rects sixty times a second."""
+"""A ball, two paddles and a few moving blocks on black: small rectangles, 60 times per second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of text and photographs, scrolled smoothly down and up again."""
+"""A page of text and photographs that scrolls smoothly down and up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A platform game: a tiled world scrolls by, forty animated sprites run through it, a score counts up."""
+"""A platform game with a scrolling world of tiles, forty moving sprites and a score."""
 
 from __future__ import annotations
 

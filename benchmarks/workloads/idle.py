@@ -1,4 +1,4 @@
-"""A page that stands still, with a text cursor; it blinks fast, so that seconds bring enough updates."""
+"""A still page with a text cursor, which blinks fast enough for a short measurement."""
 
 from __future__ import annotations
 

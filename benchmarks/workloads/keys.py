@@ -1,4 +1,4 @@
-"""A square that changes its colour with every key press; for times from key to pixel. Not among the WORKLOADS."""
+"""A square that changes its colour with each key press, for latency measurements; it is not in WORKLOADS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to run, and how tables call it."""
+"""The workloads and their titles in tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pixel another colour in every frame."""
+"""Noise in which every pixel changes in every frame."""
 
 from __future__ import annotations
 

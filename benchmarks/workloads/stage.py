@@ -1,4 +1,4 @@
-"""A full-screen SDL window, drawn sixty times a second."""
+"""A full-screen SDL window that is drawn 60 times per second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ os.environ.update(SDL_VIDEODRIVER="x11", SDL_VIDEO_WINDOW_POS="0,0", PYGAME_HIDE
 import pygame
 
 Draw = Callable[[pygame.Surface, int], Sequence[pygame.Rect] | None]
-"""Draws frame number N; returns what it changed, None for everything."""
+"""Draws frame number N; returns the changed areas, None for the whole screen."""
 
 
 def play(draw: Draw, fps: int = 60) -> None:

@@ -1,4 +1,4 @@
-"""A full-screen xterm in which a program prints coloured text: a whole new screen ten times a second."""
+"""A full-screen xterm in which a program prints a screen of coloured text ten times per second."""
 
 from __future__ import annotations
 

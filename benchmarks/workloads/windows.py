@@ -1,4 +1,4 @@
-"""Six X windows move over each other on a patterned desktop; the server repaints what they uncover."""
+"""Six X windows that move over each other on a patterned desktop; the server repaints the uncovered areas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLOURS = [0x2E3440, 0x3B4252, 0x88C0D0, 0xA3BE8C, 0xEBCB8B, 0xBF616A, 0xECEFF4
 
 
 class Desktop:
-    """The few calls of Xlib that windows with painted backgrounds take."""
+    """The Xlib calls for windows with painted backgrounds."""
 
     def __init__(self) -> None:
         self.x = ctypes.CDLL("libX11.so.6")

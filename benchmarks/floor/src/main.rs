@@ -1,7 +1,7 @@
 //! The floor under every client: read each update from the socket, inflate what is deflated in it, decode its JPEG
 //! images, write as many pixels as it draws. Nothing is looked at, checked or laid out.
 //!
-//! usage: floor PORT UPDATES PLAN; the plan, made by `benchmarks/floor.py`, says per update how long it is and what is
+//! usage: floor PORT UPDATES PLAN; the plan, made by `benchmarks/drivers/floor.py`, says per update how long it is and what is
 //! in it (numbers are u32, little endian): its bytes, its pixels, a count, and so often stream, fresh, start, end.
 //! Prints what `benchmarks/clients` prints.
 

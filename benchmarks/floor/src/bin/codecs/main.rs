@@ -1,6 +1,6 @@
 //! Times codecs on the compressed payloads of a capture, one after the other in each round.
 //!
-//! usage: codecs zlib|deflate|jpeg ROUNDS FILE; FILE, made by `benchmarks/floor.py`, holds per payload its stream,
+//! usage: codecs zlib|deflate|jpeg ROUNDS FILE; FILE, made by `benchmarks/drivers/floor.py`, holds per payload its stream,
 //! whether that starts anew, its length (u32, little endian) and its bytes. Prints the number of bytes of output, and
 //! the seconds of CPU of each round by codec.
 
