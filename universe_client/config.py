@@ -1,4 +1,4 @@
-"""The options of an environment, checked once, where they are given."""
+"""The options of an environment, checked when they are given."""
 
 from __future__ import annotations
 
@@ -20,26 +20,43 @@ from vnc.session import Limits, Timeouts
 class Config:
     """How an environment treats its remotes.
 
+    A frozen dataclass: share it between environments, and change a copy with `dataclasses.replace`. Every environment
+    of this package also accepts single fields as keyword arguments.
+
     Attributes:
-        driver: which VNC driver decodes the pixels: "native" (Rust), "portable" (asyncvnc), or "auto", the first of
-            the two that is installed.
-        encoding: how pixels travel, for the native driver: "auto", "raw", "hextile", "zrle" or "tight". "auto" asks a
-            server on this host for raw pixels, any other for tight ones.
-        quality: of JPEG, 0 to 9, where the server may use it; None, the default, keeps pixels exact.
-        mode: "realtime", or "lockstep": the remotes freeze between steps, and live for exactly one tick in each.
-        env_observation: request the environment observation from each remote; an observation then has the key
-            `"env_observation"` beside the pixels.
-        allowed_calls: what the remotes that are started for this environment let it call, read and set inside.
-        fps: the rate asked of each remote in its reset; None leaves it to the remote.
-        observer: watch only: another client controls the episodes, nothing we send reaches the remote.
-        on_error: "truncate" reports a remote's failure in its slot and goes on; "raise" raises it from `step`.
-        copy: hand out frames that are the caller's to keep; False lends a view valid until the next step.
+        driver: the VNC client: "native" (Rust), "portable" (the Python package asyncvnc), or "auto", the first of the
+            two that is installed.
+        encoding: the preferred RFB encoding, for the native driver: "raw", "hextile", "zrle", "tight" (RFC 6143
+            section 7.7; Tight is in the community's RFB document), or "auto": raw from a server on this host, tight
+            from any other.
+        quality: JPEG quality from 0 to 9, which lets the server send lossy Tight rectangles; None keeps pixels exact.
+        mode: "realtime": the remotes run whatever the agent does. "lockstep": each remote runs one tick (1 / fps
+            seconds of its world) per step, and waits in between.
+        env_observation: request the environment observation from each remote: what the remote's environment itself
+            returns. An observation then has the key `"env_observation"` beside the pixels.
+        allowed_calls: names that `call`, `get_attr` and `set_attr` may use in the remotes' environments. It applies to
+            remotes that this environment starts; remotes at an address have their own list (`--allow-call`).
+        fps: the number of frames (ticks) per second to request from each remote; None leaves it to the remote.
+        observer: only watch: another client controls the episodes, and the client sends no input to the remotes.
+        on_error: "truncate": the failure of a remote ends its episode, and its info has the message. "raise": `step`
+            and `recv` raise it.
+        copy: whether the arrays of observations belong to the caller. False lends a view that the next step changes.
         start_timeout: seconds a provider may take to start one remote.
-        reset_timeout: seconds one reset may take, from its request to the first frame; in lock-step also one step.
+        reset_timeout: seconds from the request of a reset to the first frame; in lock-step also for one step; also for
+            a call of the remote's environment.
         idle_warning: seconds without a step, while remotes run, after which one warning is logged.
-        backoff: seconds before the first and between later attempts to reach a lost remote (jitter is added).
-        limits, timeouts: bounds on what a VNC server may send and how long it may take.
-        rewarder_timeouts: how long a rewarder may take.
+        backoff: (first, longest) delay in seconds between attempts to reach a lost remote. The delay doubles with each
+            attempt, and a random part is added.
+        limits: bounds on what a VNC server may send.
+        timeouts: bounds on how long a VNC server may take.
+        rewarder_timeouts: bounds on how long a rewarder may take.
+
+    Raises:
+        ConfigError: a value is invalid, or two values exclude each other; the message names them.
+
+    Example:
+        config = Config(mode="lockstep", fps=30)
+        env = universe_client.make("builtin.NeonDrive-v0", remotes=4, config=config)
     """
 
     driver: Driver = "auto"
@@ -62,9 +79,9 @@ class Config:
 
     @property
     def wants(self) -> frozenset[str]:
-        """What rewarders are asked for beyond v0."""
-        asked = {LOCKSTEP: self.mode == "lockstep", ENV_OBSERVATION: self.env_observation}
-        return frozenset(word for word, wanted in asked.items() if wanted)
+        """The features beyond the v0 protocol that these options need from rewarders."""
+        needed = {LOCKSTEP: self.mode == "lockstep", ENV_OBSERVATION: self.env_observation}
+        return frozenset(feature for feature, is_needed in needed.items() if is_needed)
 
     def __post_init__(self) -> None:
         try:
@@ -79,14 +96,18 @@ class Config:
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not a positive number of seconds")
         if self.fps is not None and self.fps <= 0:
-            raise ConfigError(f"fps={self.fps!r} is not a positive rate")
+            raise ConfigError(f"fps={self.fps!r} is not a positive number of frames per second")
         if not 0 < self.backoff[0] <= self.backoff[1]:
-            raise ConfigError(f"backoff={self.backoff!r} is not (first, longest) in seconds")
+            raise ConfigError(
+                f"backoff={self.backoff!r} is not (first, longest) in seconds with 0 < first <= longest"
+            )
 
     def _check_mode(self) -> None:
         if self.mode not in ("realtime", "lockstep"):
             raise ConfigError(f"mode={self.mode!r} is neither 'realtime' nor 'lockstep'")
         if self.mode == "lockstep" and self.observer:
-            raise ConfigError("observer=True cannot step remotes in mode='lockstep'")
+            raise ConfigError("observer=True cannot step remotes: use mode='realtime'")
         if self.mode == "lockstep" and self.quality is not None:
-            raise ConfigError(f"quality={self.quality!r}: mode='lockstep' needs exact pixels")
+            raise ConfigError(
+                f"quality={self.quality!r}: mode='lockstep' needs exact pixels, so leave quality out"
+            )

@@ -51,7 +51,7 @@ def test_a_wrong_number_of_actions_is_a_config_error(scripted, open_env, action_
 def test_an_unknown_event_names_slot_and_event_and_nothing_is_sent(scripted, playing):
     remotes = [scripted(), scripted()]
     env = playing(*remotes)
-    with pytest.raises(ConfigError, match=r"slot 1: \('JumpEvent', 3\) is no event"):
+    with pytest.raises(ConfigError, match=r"slot 1: \('JumpEvent', 3\) is not an event"):
         env.step([[("KeyEvent", "a", True)], [("JumpEvent", 3)]])
     env.step([[("KeyEvent", "b", True)], []])
     assert [event.keysym for event in remotes[0].wait_for_events(1)] == [98]

@@ -1,1 +1,1 @@
-"""Gymnasium's faces over the core: one dense array per batch, and one remote as a single environment."""
+"""The remotes as environments of Gymnasium: one vector environment, and one environment of a single remote."""

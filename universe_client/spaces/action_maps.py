@@ -1,7 +1,8 @@
-"""Between the actions of a learner and input events: what is to be held down, and the events that bring it about.
+"""Action maps: from the actions of a learner, such as a number, to keyboard and pointer events.
 
-A learner's action says how the keyboard and the pointer should be, not what changes: a map sends the difference to what
-is held now. So an action lasts until the next one, and the same action twice in a row sends nothing.
+An action describes the state that keyboard and pointer should have: which keys are down, where the pointer is. A map
+sends the events that lead from the present state to that one. An action therefore lasts until the next one, and the
+same action twice in a row sends nothing.
 """
 
 from __future__ import annotations
@@ -19,20 +20,32 @@ from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.keysyms import keysym
 
 Held = tuple[tuple[int, ...], PointerEvent | None]
-"""The keysyms that are down, and the pointer; see `Link.held`."""
+"""The keysyms that are down, in the order in which they were pressed, and the last pointer event (None before it)."""
 
 DEFAULT_KEY_SETS: tuple[tuple[str, ...], ...] = ((), ("Left",), ("Right",), ("Up",), ("Down",), ("space",))
 
 
 class ActionMap(Protocol):
-    """How the actions of a Gymnasium space become input events."""
+    """A protocol: how the actions of a Gymnasium space become input events.
+
+    Pass an object with these two methods as `actions=` of `GymVectorEnv` and `GymEnv`. `KeySets`, `Keys`, `Pointer`,
+    `KeysAndPointer`, `ClickGrid` and `Events` implement it.
+    """
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return the space of actions for a screen of this size."""
+        """Return the space of the actions for a screen of this size in pixels."""
         ...
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> Sequence[Event]:
-        """Return the events that carry out `action` where `held` is down, on a screen of (width, height).
+        """Return the events that carry out an action.
+
+        Args:
+            action: an action from the space.
+            held: the keysyms that are down now, and the last pointer event or None.
+            screen_size: (width, height) of the screen in pixels.
+
+        Returns:
+            The events in order; may be empty.
 
         Raises:
             ConfigError: `action` is not in the space.
@@ -41,7 +54,7 @@ class ActionMap(Protocol):
 
 
 class KeySets:
-    """Discrete actions; each is a set of keys to be held down, and all other keys are let go of.
+    """Discrete actions: each holds a set of keys down, and releases all other keys.
 
     Example:
         keys = KeySets([(), ("Left",), ("Right",), ("Up", "Left")])
@@ -50,22 +63,30 @@ class KeySets:
     """
 
     def __init__(self, key_sets: Sequence[Sequence[str | int] | str | int] = DEFAULT_KEY_SETS) -> None:
-        """Name the keys of each action, as `vnc.keysyms.keysym` takes them; a single name is a set of one."""
+        """Choose the keys of each action.
+
+        Args:
+            key_sets: one entry per action: a sequence of keys, or a single key. A key is a character, a name or a
+                keysym, see `vnc.keysyms.keysym`. The order is that in which they are pressed.
+
+        Raises:
+            ConfigError: there are no sets, or a key is unknown.
+        """
         self.keysyms = tuple(_keysyms(keys) for keys in key_sets)
         if not self.keysyms:
-            raise ConfigError("actions=[] has no actions")
+            raise ConfigError("actions=[] has no actions: give at least one key set")
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return one number per set."""
+        """Return `Discrete(number of sets)`."""
         return Discrete(len(self.keysyms))
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
-        """Hold the keys of set number `action`."""
+        """Return the events that leave exactly the keys of set number `action` down."""
         return _hold(self.keysyms[choice(action, len(self.keysyms))], held)
 
 
 class Keys:
-    """MultiBinary actions: one bit per key, 1 while it is to be down.
+    """MultiBinary actions: one bit per key, 1 for a key that is down.
 
     Example:
         env = GymVectorEnv("builtin.NeonDrive-v0", num_envs=4, actions=Keys(["Left", "Right", "Up", "Down"]))
@@ -73,27 +94,31 @@ class Keys:
     """
 
     def __init__(self, keys: Sequence[str | int]) -> None:
-        """Name the keys, one per bit."""
+        """Choose the keys, one per bit, as in `KeySets`.
+
+        Raises:
+            ConfigError: there are no keys, or one is unknown.
+        """
         self.keysyms = _keysyms(keys)
         if not self.keysyms:
-            raise ConfigError("Keys([]) has no keys")
+            raise ConfigError("Keys([]) has no keys: give at least one")
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return one bit per key."""
+        """Return `MultiBinary(number of keys)`."""
         return MultiBinary(len(self.keysyms))
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
-        """Hold the keys whose bit is set."""
+        """Return the events that leave exactly the keys with bit 1 down."""
         bits = np.asarray(action)
         if bits.shape != (len(self.keysyms),) or not np.isin(bits, (0, 1)).all():
-            raise ConfigError(f"action {action!r} is not {len(self.keysyms)} bits")
+            raise ConfigError(f"action {action!r} is not an array of {len(self.keysyms)} bits")
         return _hold([key for key, bit in zip(self.keysyms, bits, strict=True) if bit], held)
 
 
 class Pointer:
-    """Box actions from -1 to 1: the pointer's place on the screen, and one number per button, down above 0.
+    """Box actions with values from -1 to 1: the position of the pointer, then one number per button, down if above 0.
 
-    (-1, -1) is the top left pixel, (1, 1) the bottom right one; what lies outside counts as the edge.
+    (-1, -1) is the top left pixel of the screen, (1, 1) the bottom right one. Values outside are clipped.
 
     Example:
         env = GymVectorEnv("builtin.NeonDrive-v0", num_envs=4, actions=Pointer(buttons=[actions.LEFT]))
@@ -101,20 +126,27 @@ class Pointer:
     """
 
     def __init__(self, buttons: Sequence[int] = (actions.LEFT,)) -> None:
-        """Name the buttons by their bits in a button_mask."""
+        """Choose the buttons.
+
+        Args:
+            buttons: the bit of each button in a button mask: 1 left, 2 middle, 4 right (RFC 6143 section 7.5.5).
+
+        Raises:
+            ConfigError: a value is not a single bit from 1 to 128.
+        """
         if any(button not in (1, 2, 4, 8, 16, 32, 64, 128) for button in buttons):
-            raise ConfigError(f"buttons={buttons!r} are not single bits of a button_mask")
+            raise ConfigError(f"buttons={buttons!r} must be single bits of a button mask: 1, 2, 4, ... 128")
         self.buttons = tuple(buttons)
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return x, y, and the buttons."""
+        """Return a float32 `Box` of shape (2 + number of buttons,): x, y, and the buttons."""
         return Box(-1.0, 1.0, (2 + len(self.buttons),), np.float32)
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
-        """Move the pointer, press and release its buttons."""
+        """Return one event with the new position and buttons; none if they have not changed."""
         numbers = np.asarray(action, np.float64)
         if numbers.shape != (2 + len(self.buttons),) or not np.isfinite(numbers).all():
-            raise ConfigError(f"action {action!r} is not {2 + len(self.buttons)} finite numbers")
+            raise ConfigError(f"action {action!r} is not an array of {2 + len(self.buttons)} finite numbers")
         place = (np.clip(numbers[:2], -1, 1) + 1) / 2 * (np.array(screen_size) - 1)
         mask = sum(button for button, number in zip(self.buttons, numbers[2:], strict=True) if number > 0)
         pointer = PointerEvent(round(place[0]), round(place[1]), mask)
@@ -122,53 +154,58 @@ class Pointer:
 
 
 class KeysAndPointer:
-    """Dict actions, `{"keys": ..., "pointer": ...}`: a map of keys and a map of the pointer, side by side."""
+    """Dict actions `{"keys": ..., "pointer": ...}`, for a map of keys and a map of the pointer.
+
+    Example:
+        both = KeysAndPointer(Keys(["shift"]), Pointer())
+        env = GymVectorEnv("builtin.NeonDrive-v0", num_envs=4, actions=both)
+    """
 
     def __init__(self, keys: ActionMap, pointer: ActionMap) -> None:
-        """Join two maps."""
+        """Join a map of keys, such as `Keys`, and a map of the pointer, such as `Pointer` or `ClickGrid`."""
         self.keys, self.pointer = keys, pointer
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return both spaces."""
+        """Return a `Dict` of the two spaces."""
         return Dict(keys=self.keys.space(width, height), pointer=self.pointer.space(width, height))
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
-        """Move the pointer, then hold the keys."""
+        """Return the events of the pointer, then those of the keys."""
         try:
             pointer, keys = action["pointer"], action["keys"]
         except (TypeError, KeyError, IndexError):
-            raise ConfigError(f"action {action!r} is not a dict of keys and pointer") from None
+            raise ConfigError(f"action {action!r} is not a dict with 'keys' and 'pointer'") from None
         return [*self.pointer.events(pointer, held, screen_size), *self.keys.events(keys, held, screen_size)]
 
 
 class Events:
-    """Raw actions: lists of events, as Universe's face takes them; batched, a tuple with one list per remote."""
+    """Lists of input events as actions, as `VectorEnv` has them; a batch is a tuple with one list per remote."""
 
     def __init__(
         self,
         keys: Sequence[str | int] = PRINTABLE + EVERYDAY,
         button_masks: Sequence[int] = tuple(range(256)),
     ) -> None:
-        """Bound what is sampled and contained; see `EventSpace`. Any event can be sent."""
+        """Choose which events `sample` and `contains` of the space use; see `EventSpace`. Any event may be sent."""
         self._keys, self._button_masks = tuple(keys), tuple(button_masks)
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return the space of events on this screen."""
+        """Return an `EventSpace` for a screen of this size."""
         return EventSpace(width, height, self._keys, self._button_masks)
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
-        """Send `action` as it is."""
+        """Return the events of `action`, unchanged."""
         return actions.parse(action, slot=0)
 
 
 def action_map(argument: str | Sequence[Any] | ActionMap | None) -> ActionMap:
-    """Return the map that an `actions=` argument names.
+    """Return the action map for an `actions=` argument.
 
     Args:
-        argument: None for arrow keys and space, a list of key sets, `"events"` for raw events, or a map.
+        argument: None for `KeySets()`, a list of key sets, `"events"` for `Events()`, or an action map.
 
     Raises:
-        ConfigError: it is none of these, or names a key that there is not.
+        ConfigError: the argument is none of these, or contains an unknown key.
     """
     if argument is None:
         return KeySets()
@@ -182,10 +219,10 @@ def action_map(argument: str | Sequence[Any] | ActionMap | None) -> ActionMap:
 
 
 def choice(action: Any, count: int) -> int:
-    """Return a Discrete action as a number within 0..`count` - 1.
+    """Return a Discrete action as an int from 0 to `count` - 1.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: it is not an integer, or out of range.
     """
     try:
         number = int(action)
@@ -205,6 +242,6 @@ def _keysyms(keys: Sequence[str | int] | str | int) -> tuple[int, ...]:
 
 
 def _hold(keysyms: Sequence[int], held: Held) -> list[Event]:
-    """Let go of what is not wanted, the last key first, then press what is, in its order."""
+    """Return the events that release all other keys, the last one first, and press the missing `keysyms` in order."""
     released: list[Event] = [KeyEvent(key, False) for key in reversed(held[0]) if key not in keysyms]
     return released + [KeyEvent(key, True) for key in keysyms if key not in held[0]]

@@ -1,4 +1,4 @@
-"""Actions are lists of events: reading the agent's, and building common ones."""
+"""Actions as lists of events: check those of an agent, and build common ones such as clicks and typed text."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from vnc.keysyms import keysym
 
 _MAX_COORDINATE = 0xFFFF
 LEFT, MIDDLE, RIGHT, WHEEL_UP, WHEEL_DOWN = 1, 2, 4, 8, 16
-"""Bits of a button_mask."""
+"""Bits of a button mask (RFC 6143 section 7.5.5)."""
 
 
 def parse(action: Sequence[object], slot: int) -> list[Event]:
-    """Return one slot's action as events.
+    """Return the action of one remote as a list of event objects.
 
     Args:
-        action: `("KeyEvent", name_or_keysym, down)`, `("PointerEvent", x, y, button_mask)`, or the same as
-            `KeyEvent` and `PointerEvent` values, in any mixture.
-        slot: whose action it is, for the error.
+        action: a sequence of `KeyEvent` and `PointerEvent` objects, or of tuples `("KeyEvent", key, down)` and
+            `("PointerEvent", x, y, button_mask)`, in any mixture.
+        slot: the index of the remote, for the error message.
 
     Raises:
-        ConfigError: something in it is no event.
+        ConfigError: `action` is not a sequence, or an entry is not an event.
     """
-    # A pattern knows that text and bytes are no sequences, and asks in a third of the time of isinstance.
+    # A sequence pattern excludes str and bytes, and takes a third of the time of isinstance.
     match action:
         case [*_]:
             return [_parse_event(event, slot) for event in action]
@@ -49,13 +49,13 @@ def _parse_event(event: object, slot: int) -> Event:
         case ["KeyEvent" | "PointerEvent", *_] if isinstance(event, list):
             return _parse_event(tuple(event), slot)
     raise ConfigError(
-        f"action of slot {slot}: {event!r} is no event; events are ('KeyEvent', key, down) and "
+        f"action of slot {slot}: {event!r} is not an event; events are ('KeyEvent', key, down) and "
         "('PointerEvent', x, y, button_mask) with x and y within 0..65535 and the mask within 0..255"
     )
 
 
 def _pointer(x: Any, y: Any, mask: Any) -> PointerEvent | None:
-    """Return the event if it fits the wire; numpy's integers are welcome, fractions are not."""
+    """Return the event, or None if a value is not an integer (NumPy's are) or out of the range of RFB."""
     try:
         x, y, mask = index(x), index(y), index(mask)
     except TypeError:
@@ -65,28 +65,52 @@ def _pointer(x: Any, y: Any, mask: Any) -> PointerEvent | None:
 
 
 def key(name: str | int, down: bool) -> KeyEvent:
-    """Press (down) or release one key, by name, character or keysym."""
+    """Return the event that presses or releases one key.
+
+    Args:
+        name: a character ("a", "ä"), the name of an X11 keysym ("Page_Up"), a name of OpenAI Universe ("pgup"), or a
+            keysym (int).
+        down: True presses, False releases.
+
+    Raises:
+        ValueError: the name is unknown.
+    """
     return KeyEvent(keysym(name), down)
 
 
 def chord(*keys: str | int) -> list[Event]:
-    """Press the keys in order and release them in reverse: `chord("ctrl", "t")`."""
+    """Return the events that press the keys in order and release them in reverse order: `chord("ctrl", "t")`.
+
+    Raises:
+        ValueError: a key is unknown; see `key`.
+    """
     down: list[Event] = [key(name, True) for name in keys]
     return down + [key(name, False) for name in reversed(keys)]
 
 
 def type_text(text: str) -> list[Event]:
-    """Press and release the key of each character; the server finds the modifiers."""
+    """Return the events that type `text`: each character goes down and up. The server adds Shift where needed."""
     return [event for character in text for event in chord(character)]
 
 
 def move(x: int, y: int, button_mask: int = 0) -> list[Event]:
-    """Move the pointer, with these buttons held."""
+    """Return the event that moves the pointer.
+
+    Args:
+        x, y: pixels from the top left corner, 0 to 65535.
+        button_mask: the buttons that are down, see `PointerEvent`.
+    """
     return [PointerEvent(x, y, button_mask)]
 
 
 def click(x: int, y: int, button: int = LEFT, count: int = 1) -> list[Event]:
-    """Move to (x, y), then press and release a button `count` times."""
+    """Return the events that move to (x, y), and press and release a button.
+
+    Args:
+        x, y: pixels from the top left corner.
+        button: the bit of the button in a button mask: 1 left, 2 middle, 4 right.
+        count: the number of clicks.
+    """
     events: list[Event] = [PointerEvent(x, y, 0)]
     for _ in range(count):
         events += [PointerEvent(x, y, button), PointerEvent(x, y, 0)]
@@ -94,10 +118,16 @@ def click(x: int, y: int, button: int = LEFT, count: int = 1) -> list[Event]:
 
 
 def drag(start: tuple[int, int], end: tuple[int, int], button: int = LEFT, moves: int = 8) -> list[Event]:
-    """Press a button at `start`, move in a straight line, release it at `end`.
+    """Return the events that press a button at `start`, move in a straight line, and release it at `end`.
 
-    A window manager takes hold of a window some milliseconds after the press, when a drag sent in one step is over. For
-    windows, take one event a step: `for event in drag(start, end): env.step([[event]])`, 60 steps a second or fewer.
+    Sent in one step, the drag may be too fast for a window manager, which grabs a window some milliseconds after the
+    press. To drag windows, send one event per step: `for event in drag(start, end): env.step([[event]])`, at 60 steps
+    per second or fewer.
+
+    Args:
+        start, end: (x, y) in pixels.
+        button: the bit of the button in a button mask.
+        moves: the number of pointer movements between the two.
     """
     (x0, y0), (x1, y1) = start, end
     path = [
@@ -108,5 +138,5 @@ def drag(start: tuple[int, int], end: tuple[int, int], button: int = LEFT, moves
 
 
 def scroll(x: int, y: int, notches: int) -> list[Event]:
-    """Turn the wheel at (x, y): down for positive `notches`, up for negative."""
+    """Return the events that turn the wheel at (x, y) by `notches`: down if positive, up if negative."""
     return click(x, y, WHEEL_DOWN if notches > 0 else WHEEL_UP, abs(notches))

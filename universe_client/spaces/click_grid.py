@@ -1,4 +1,4 @@
-"""An action map of clicks: Discrete actions, one per point of a grid on the screen."""
+"""An action map of clicks: one Discrete action per point of a grid on the screen."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from universe_client.spaces.action_maps import Held, choice
 from vnc.events import Event
 
 Region = tuple[int, int, int, int]
-"""x, y, width, height in pixels."""
+"""(x, y, width, height) in pixels."""
 Point = tuple[int, int]
 
 
 class ClickGrid:
-    """Discrete actions; each is a click in the middle of one square of a grid, row by row from the top left.
+    """Discrete actions: each clicks in the middle of one square of a grid, numbered row by row from the top left.
 
     Example:
         grid = ClickGrid(region=(10, 60, 160, 160), step=20, no_click_regions=[(10, 60, 160, 20)])
@@ -33,13 +33,16 @@ class ClickGrid:
         no_click_regions: Sequence[Region] = (),
         button: int = actions.LEFT,
     ) -> None:
-        """Lay the grid.
+        """Choose the grid.
 
         Args:
-            region: where clicks go; None is the whole screen.
-            step: the side of a square, in pixels.
-            no_click_regions: squares whose middle lies in one of these are left out.
-            button: its bit in a button_mask.
+            region: (x, y, width, height) of the grid in pixels; None is the whole screen.
+            step: the side of a square in pixels.
+            no_click_regions: squares whose middle lies in one of these regions are left out.
+            button: the bit of the button in a button mask: 1 left, 2 middle, 4 right.
+
+        Raises:
+            ConfigError: `step` is not positive.
         """
         if step < 1:
             raise ConfigError(f"step={step} is not a positive number of pixels")
@@ -48,10 +51,10 @@ class ClickGrid:
         self._grids: dict[tuple[int, int], list[Point]] = {}
 
     def points(self, width: int, height: int) -> list[Point]:
-        """Return where each action clicks on a screen of this size.
+        """Return the (x, y) of each action, in pixels, on a screen of this size.
 
         Raises:
-            ConfigError: nothing of the region is left to click on.
+            ConfigError: the region contains no point.
         """
         grid = self._grids.get((width, height))
         if grid is None:
@@ -73,11 +76,11 @@ class ClickGrid:
         ]
 
     def space(self, width: int, height: int) -> Space[Any]:
-        """Return one number per point."""
+        """Return `Discrete(number of points)`."""
         return Discrete(len(self.points(width, height)))
 
     def events(self, action: Any, held: Held, screen_size: tuple[int, int]) -> list[Event]:
-        """Click on point number `action`; buttons that are held are let go of on the way."""
+        """Return the events that click on point number `action`; buttons that are down are released first."""
         points = self.points(*screen_size)
         x, y = points[choice(action, len(points))]
         return actions.click(x, y, self._button)

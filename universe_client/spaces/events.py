@@ -1,4 +1,4 @@
-"""The spaces of an environment whose actions are input events and whose observations are screens."""
+"""The spaces of `VectorEnv`: actions are lists of input events, observations are dicts of a screen and text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,13 @@ EVERYDAY = ("Return", "Tab", "BackSpace", "Escape", "Left", "Right", "Up", "Down
 class EventSpace(gymnasium.Space[list[Event]]):
     """Lists of input events for one screen.
 
-    Contained are lists whose pointer events lie on the screen: `0 <= x < width`, `0 <= y < height`, and whose key
-    events name one of `keys`; tuples count as the events that they stand for.
+    A list is contained if its pointer events lie on the screen (`0 <= x < width`, `0 <= y < height`) with one of the
+    `button_masks`, and its key events name one of `keys`. Events may be objects or tuples, see `VectorEnv.send`.
+
+    Attributes:
+        width, height: the size of the screen in pixels.
+        keysyms: the keysyms that may be pressed.
+        button_masks: the combinations of buttons that may be down.
     """
 
     def __init__(
@@ -33,13 +38,17 @@ class EventSpace(gymnasium.Space[list[Event]]):
         button_masks: Sequence[int] = tuple(range(256)),
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        """Describe the events for a screen of this size.
+        """Make the space for a screen of this size.
 
         Args:
-            width, height: of the screen, in pixels.
-            keys: those that may be pressed, as `vnc.keysyms.keysym` takes them; empty for none.
-            button_masks: the combinations of buttons that may be held; empty for no pointer.
-            seed: of `sample`.
+            width, height: the size of the screen in pixels.
+            keys: the keys that may be pressed, see `vnc.keysyms.keysym`; none if empty. By default the printable ASCII
+                characters and common named keys.
+            button_masks: the combinations of buttons that may be down; without any there are no pointer events.
+            seed: the seed of `sample`.
+
+        Raises:
+            ConfigError: there are neither keys nor button masks.
         """
         super().__init__(seed=seed)
         self.width, self.height = width, height
@@ -49,7 +58,7 @@ class EventSpace(gymnasium.Space[list[Event]]):
             raise ConfigError("an event space with neither keys nor button_masks has no events")
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> list[Event]:
-        """Return one random event: a key that goes down or up, or the pointer somewhere."""
+        """Return a list of one random event: a key goes down or up, or the pointer moves with random buttons."""
         kinds = [self._key] * bool(self.keysyms) + [self._pointer] * bool(self.button_masks)
         return [kinds[self.np_random.integers(len(kinds))]()]
 
@@ -63,7 +72,7 @@ class EventSpace(gymnasium.Space[list[Event]]):
         return PointerEvent(int(x), int(y), mask)
 
     def contains(self, x: Any) -> bool:
-        """Whether `x` is a list of events of this space."""
+        """Return whether `x` is a list of events of this space."""
         try:
             events = actions.parse(x, slot=0)
         except ConfigError:
@@ -78,7 +87,7 @@ class EventSpace(gymnasium.Space[list[Event]]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: a list of events has no fixed size."""
+        """False, because a list of events has no fixed size."""
         return False
 
     def __repr__(self) -> str:
@@ -94,22 +103,28 @@ class EventSpace(gymnasium.Space[list[Event]]):
 
 
 class ObservationSpace(gymnasium.Space[dict[str, Any]]):
-    """`{"vision": uint8 (height, width, 3), "text": list, "instruction": any}`, and `"env_observation"` if sent."""
+    """The observations of one remote, as dicts.
+
+    - `"vision"`: uint8 array (height, width, 3), RGB.
+    - `"text"`: a list of texts of the remote.
+    - `"instruction"`: the first text of the episode, or None.
+    - `"env_observation"`: the environment observation; only if the remote sends it.
+    """
 
     def __init__(self, width: int, height: int, seed: int | np.random.Generator | None = None) -> None:
-        """Describe the observations of a screen of this size in pixels."""
+        """Make the space for a screen of this size in pixels; `seed` is the seed of `sample`."""
         super().__init__(seed=seed)
         self.width, self.height = width, height
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> dict[str, Any]:
-        """Return noise of the screen's size, and no text."""
+        """Return an observation of random pixels without text."""
         vision: NDArray[np.uint8] = self.np_random.integers(
             0, 256, (self.height, self.width, 3), dtype=np.uint8
         )
         return {"vision": vision, "text": [], "instruction": None}
 
     def contains(self, x: Any) -> bool:
-        """Whether `x` is an observation of a screen of this size."""
+        """Return whether `x` is an observation of a screen of this size."""
         if not isinstance(x, dict) or not {"vision", "text"} <= x.keys() <= {
             "vision",
             "text",
@@ -127,7 +142,7 @@ class ObservationSpace(gymnasium.Space[dict[str, Any]]):
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: text has no fixed size."""
+        """False, because text has no fixed size."""
         return False
 
     def __repr__(self) -> str:

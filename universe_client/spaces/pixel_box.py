@@ -1,4 +1,4 @@
-"""A Box of bytes whose bounds take no memory, however large and however many the screens are."""
+"""A `Box` of bytes whose bounds take no memory, whatever the size and number of the screens."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 
 class PixelBox(Box):
-    """`Box(0, 255, shape, uint8)`, but its bounds are views of one byte each.
+    """`Box(0, 255, shape, uint8)` whose bounds are views of one byte each.
 
-    The stock Box of 64 screens of 1024x768 holds 604 MB of zeros, 255s and trues, and compares all of them with every
-    frame that it is asked about. To a learner this one is that Box: equal to it, batched and pickled like it.
+    The bounds of Gymnasium's Box for 64 screens of 1024x768 take 604 MB, and `contains` compares all of them with a
+    frame. A `PixelBox` is equal to that Box, and is batched and pickled as a Box is.
 
     Example:
         space = PixelBox((768, 1024, 3))
@@ -26,11 +26,11 @@ class PixelBox(Box):
     """
 
     def __init__(self, shape: Sequence[int], seed: int | np.random.Generator | None = None) -> None:
-        """Describe arrays of bytes.
+        """Make the space of uint8 arrays.
 
         Args:
-            shape: theirs.
-            seed: of `sample`.
+            shape: the shape of the arrays.
+            seed: the seed of `sample`.
         """
         self._shape = tuple(int(length) for length in shape)
         self.dtype = np.dtype(np.uint8)
@@ -41,19 +41,19 @@ class PixelBox(Box):
         gymnasium.Space.__init__(self, self._shape, self.dtype, seed)
 
     def is_bounded(self, manner: str = "both") -> bool:
-        """Return True: bytes are bounded in every manner."""
+        """Return True: bytes are bounded from below and above."""
         if manner not in ("both", "below", "above"):
             raise ValueError(f"manner={manner!r} is neither 'both', 'below' nor 'above'")
         return True
 
     def sample(self, mask: None = None, probability: None = None) -> NDArray[Any]:
-        """Return noise."""
+        """Return an array of random bytes; `mask` and `probability` must be None."""
         if mask is not None or probability is not None:
-            raise gymnasium.error.Error("a box of pixels samples with neither mask nor probability")
+            raise gymnasium.error.Error("PixelBox.sample() supports neither mask nor probability")
         return self.np_random.integers(0, 256, self._shape, dtype=np.uint8)
 
     def contains(self, x: Any) -> bool:
-        """Whether `x` is an array of bytes of this shape; its values cannot be wrong."""
+        """Return whether `x` is a uint8 array of this shape; all values are in bounds."""
         return isinstance(x, np.ndarray) and x.dtype == np.uint8 and x.shape == self._shape
 
     def __eq__(self, other: object) -> bool:
@@ -69,7 +69,7 @@ class PixelBox(Box):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the shape and the dice, not the bounds."""
+        """Pickle the shape and the random generator, not the bounds."""
         return PixelBox, (self._shape, self._np_random)
 
     def __repr__(self) -> str:

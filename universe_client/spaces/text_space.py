@@ -1,4 +1,4 @@
-"""The space of what a rewarder says in words."""
+"""The space of texts that a rewarder sends."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 
 
 class TextSpace(gymnasium.Space[list[Any]]):
-    """Lists of texts, in the order in which they came; what a text is, is the remote's affair.
+    """Lists of texts, in the order in which they arrived; each text is any JSON value.
 
-    A space that Gymnasium does not know: batched, its elements are a tuple with one list per remote, and stock
-    `AsyncVectorEnv` takes it with `shared_memory=False` only.
+    Gymnasium does not know this space. A batch is a tuple with one list per remote, and Gymnasium's `AsyncVectorEnv`
+    supports it only with `shared_memory=False`.
 
     Example:
         assert ["well done"] in TextSpace()
     """
 
     def __init__(self, seed: int | np.random.Generator | None = None) -> None:
-        """Describe texts; `seed` is there for the sake of other spaces."""
+        """Make the space; `seed` has no effect."""
         super().__init__(seed=seed)
 
     def sample(self, mask: Any | None = None, probability: Any | None = None) -> list[Any]:
-        """Return no text: there is no telling what a remote might say."""
+        """Return an empty list, because the texts of a remote are unknown."""
         return []
 
     def contains(self, x: Any) -> bool:
-        """Whether `x` is a list."""
+        """Return whether `x` is a list."""
         return isinstance(x, list)
 
     @property
     def is_np_flattenable(self) -> bool:
-        """False: text has no fixed size."""
+        """False, because text has no fixed size."""
         return False
 
     def __repr__(self) -> str:

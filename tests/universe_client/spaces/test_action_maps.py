@@ -52,7 +52,7 @@ def test_bits_hold_keys():
     assert keys.space(*SCREEN) == MultiBinary(2)
     assert keys.events(np.array([1, 0], np.int8), ((B,), None), SCREEN) == up(B) + down(A)
     for wrong in ([1], [1, 2], "ab", [0.5, 0]):
-        with pytest.raises(ConfigError, match="is not 2 bits"):
+        with pytest.raises(ConfigError, match="is not an array of 2 bits"):
             keys.events(wrong, ((), None), SCREEN)
 
 
