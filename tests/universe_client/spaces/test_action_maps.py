@@ -95,7 +95,7 @@ def test_events_go_as_they_are():
     events = Events(keys=["a"], button_masks=[0])
     assert events.space(*SCREEN) == EventSpace(*SCREEN, keys=["a"], button_masks=[0])
     assert events.events([("KeyEvent", "a", True)], ((A,), None), SCREEN) == down(A)
-    with pytest.raises(ConfigError, match="no event"):
+    with pytest.raises(ConfigError, match="not an event"):
         events.events(["a"], ((), None), SCREEN)
 
 
