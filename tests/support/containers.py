@@ -93,7 +93,7 @@ def _labels(found):
 
 def _is_of_another(labels):
     owner = Owner.of(labels)
-    return owner is not None and owner != Owner.here() and not owner.is_dead
+    return owner is not None and owner != Owner.here() and not owner.has_ended
 
 
 @pytest.fixture

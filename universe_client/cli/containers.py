@@ -168,4 +168,4 @@ def _address(container: Container) -> str:
 def _agent(owner: Owner | None) -> Text:
     if owner is None or not owner.is_local:
         return Text("of another user", "dim")
-    return Text(f"{owner.pid} has ended", "red") if owner.is_dead else Text(str(owner.pid))
+    return Text(f"{owner.pid} has ended", "red") if owner.has_ended else Text(str(owner.pid))

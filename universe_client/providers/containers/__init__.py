@@ -1,1 +1,1 @@
-"""Remotes in containers: images, the engine that runs them, and the removal of what nobody owns."""
+"""Remotes in containers: the provider, its images, the Docker daemon, and the removal of orphaned containers."""

@@ -1,4 +1,4 @@
-"""Whether a remote that runs still answers: a program that is stopped accepts connections all the same."""
+"""Check whether a running remote still replies. The kernel accepts connections even to a process that is stopped."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 
 TIMEOUT = 5.0
-"""Seconds for both ports to answer."""
+"""Seconds that each port may take to reply."""
 _REQUEST = "GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n"
 
 
 async def answers(address: RemoteAddress) -> bool:
-    """Whether the VNC server introduces itself (RFC 6143 7.1.1) and the rewarder has a health page; not over TLS."""
-    asked = [_begins_with(address.vnc, b"", b"RFB ")]
+    """Return whether the VNC server sends its version (RFC 6143 section 7.1.1) and the rewarder its health page.
+
+    The check does not use TLS: containers that a provider starts have none.
+    """
+    checks = [_begins_with(address.vnc, b"", b"RFB ")]
     if address.rewarder is not None:
         request = _REQUEST.format(address.rewarder).encode()
-        asked.append(_begins_with(address.rewarder, request, b"HTTP/1.1 200 "))
-    return all(await asyncio.gather(*asked))
+        checks.append(_begins_with(address.rewarder, request, b"HTTP/1.1 200 "))
+    return all(await asyncio.gather(*checks))
 
 
 async def _begins_with(address: VNCAddress | RewarderAddress, request: bytes, expected: bytes) -> bool:

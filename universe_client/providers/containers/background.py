@@ -1,4 +1,4 @@
-"""Blocking calls, away from the event loop."""
+"""Run blocking calls outside the event loop."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T")
 
 
 async def blocking(function: Callable[[], T]) -> T:
-    """Run `function` on a thread of its own and return its result.
+    """Run `function` on a new thread and return its result.
 
-    Not on an executor's: when the interpreter exits those are gone before environments are closed.
+    An executor would not do: at the exit of the interpreter its threads end before environments are closed.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
@@ -30,7 +30,7 @@ async def blocking(function: Callable[[], T]) -> T:
 
     try:
         threading.Thread(target=work, name="docker", daemon=True).start()
-    except RuntimeError:  # so late in the interpreter's exit that there are no new threads
+    except RuntimeError:  # the interpreter exits and starts no more threads
         return function()
     return await future
 
@@ -38,5 +38,5 @@ async def blocking(function: Callable[[], T]) -> T:
 def _deliver(
     loop: asyncio.AbstractEventLoop, future: asyncio.Future[T], settle: Callable[[], object]
 ) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    with suppress(RuntimeError):  # the loop is closed, nobody awaits the result
         loop.call_soon_threadsafe(lambda: None if future.done() else settle())

@@ -1,4 +1,4 @@
-"""The Docker daemon: a typed shell around the SDK, every call blocking."""
+"""A typed interface to the Docker daemon, over Docker's SDK. Every call blocks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ JUDGE = 1000
 """The user that the rewarder runs as; see `rewarder.container`."""
 _ENTRYPOINT = "entrypoint"
 _STARTER = {"user": "0:0", "cap_drop": ["ALL"], "cap_add": ["SETUID", "SETGID", "SETPCAP", "NET_ADMIN"]}
-"""As what the entrypoint starts, which gives all of it up before the remote runs."""
+"""The user and capabilities that the entrypoint starts with; it drops them before the remote runs."""
 _LOCKED = "rw,noexec,nosuid,nodev"
 _OWN_TMPFS = {
     SECRETS: f"{_LOCKED},mode=700,uid={JUDGE},gid={JUDGE},size=65536",
     PRIVATE: f"{_LOCKED},mode=700,uid={JUDGE},gid={JUDGE},size={16 << 20}",
 }
 _ULIMITS = {"nofile": 4096, "nproc": 32768}
-"""Files open at once, and processes of one user in all containers together."""
+"""Open files of a process, and processes of one user in all containers together."""
 _TIMEOUT = 60
 _CONFLICT = 409
 _INSTALL = "docker remotes need the Docker SDK: pip install '.[docker]' in a checkout of universe-client"
@@ -47,7 +47,7 @@ class ImageMissing(EngineError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A container to be made."""
+    """A container to create."""
 
     name: str
     reference: str
@@ -56,12 +56,12 @@ class Plan:
     limits: Image
     network: str
     is_open: bool = False
-    """Whether it may use that network as it likes."""
+    """Whether the container may use the network without restrictions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """One of our containers, as it is now."""
+    """The present state of one of our containers."""
 
     id: str
     name: str
@@ -76,21 +76,21 @@ class Container:
 
     @property
     def is_running(self) -> bool:
-        """Whether its remote may still be played."""
+        """Whether its first process runs."""
         return self.state == "running"
 
     @property
     def is_unhealthy(self) -> bool:
-        """Whether its health check has failed time after time."""
+        """Whether its health check has failed repeatedly."""
         return self.health == "unhealthy"
 
 
 class Access(msgspec.Struct, frozen=True):
-    """What one must know to get into a container of ours."""
+    """How clients of a container authenticate."""
 
     password: str | None
     certificate: str | None
-    """In PEM; with one, it is reached over TLS only."""
+    """The certificate (PEM) with which clients have to use TLS; None without TLS."""
 
     def __repr__(self) -> str:
         return "Access(...)"
@@ -108,7 +108,7 @@ class Labelled:
 def check_sdk() -> None:
     """Raise ConfigError if the SDK is not installed.
 
-    An import would not tell: in a checkout of this project, `docker` is also a folder.
+    `import docker` is no test: in a checkout of this project it imports the folder `docker`.
     """
     try:
         importlib.metadata.version("docker")
@@ -117,14 +117,14 @@ def check_sdk() -> None:
 
 
 class Engine:
-    """A connection to the daemon. Any thread may call."""
+    """A connection to the daemon. Its methods may be called from any thread."""
 
     def __init__(self) -> None:
-        """Connect to what `DOCKER_HOST` names, else to Docker's socket on this machine.
+        """Connect to the daemon at `$DOCKER_HOST`, or by default to Docker's socket on this machine.
 
         Raises:
             ConfigError: the SDK is not installed, or the daemon runs on another machine.
-            EngineMissing: no daemon answers.
+            EngineMissing: no daemon can be reached.
         """
         check_sdk()
         self._sdk = importlib.import_module("docker")
@@ -136,14 +136,14 @@ class Engine:
             self._cpus = float(self._client.info()["NCPU"])
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._client.close()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Turn the SDK's errors into ours.
+        """Translate the SDK's errors into EngineError.
 
-        Without a daemon the SDK is not asked: it would leave its socket open, and fail with a longer message.
+        Without a daemon the SDK is not called: it would leave its socket open and fail with a longer message.
         """
         import requests
 
@@ -160,10 +160,10 @@ class Engine:
     # -- containers ---------------------------------------------------------------------------------------------
 
     def create(self, plan: Plan) -> str:
-        """Make a container that may do nothing but be a remote; return its id.
+        """Create a container without rights that a remote does not need; return its id.
 
         Raises:
-            EngineError: the image does not begin with our entrypoint, which locks it in, or the daemon refuses.
+            EngineError: the image does not begin with our entrypoint, which drops those rights, or the daemon refuses.
         """
         limits = plan.limits
         self._check_entrypoint(plan.reference)
@@ -178,7 +178,7 @@ class Engine:
                 environment={"UNIVERSE_REQUEST": "stdin"}
                 | ({"UNIVERSE_NETWORK": "open"} if plan.is_open else {}),
                 stdin_open=True,
-                init=False,  # the entrypoint is one
+                init=False,  # the entrypoint reaps processes
                 read_only=True,
                 tmpfs={"/tmp": f"{_LOCKED},mode=1777,size={limits.memory // 2}"} | _OWN_TMPFS,
                 **_STARTER,
@@ -200,7 +200,7 @@ class Engine:
             entrypoint = self._client.images.get(reference).attrs["Config"].get("Entrypoint") or []
         if entrypoint[:1] != [_ENTRYPOINT]:
             raise EngineError(
-                f'the image {reference} does not begin with ENTRYPOINT ["{_ENTRYPOINT}", ...], which locks a remote in'
+                f'the image {reference} does not begin with ENTRYPOINT ["{_ENTRYPOINT}", ...], which drops its rights'
             )
 
     def start(self, identity: str, request: Request) -> None:
@@ -213,34 +213,39 @@ class Engine:
                 stream._sock.sendall(msgspec.json.encode(request) + b"\n")
 
     def access(self, name: str) -> Access:
-        """Return how to get into a container that runs, by name or id.
+        """Return how clients of a running container authenticate.
+
+        Args:
+            name: the container's name or id.
 
         Raises:
-            EngineError: it does not say, being none of our images.
+            EngineError: the container is not one of ours.
         """
         with self._translated():
             status, output = self._container(name).exec_run([_ENTRYPOINT, "--access"], user="0:0", demux=True)
         with suppress(msgspec.DecodeError):
             if status == 0:
                 return msgspec.json.decode(output[0] or b"", type=Access)
-        raise EngineError(f"container {name} does not say how to get in: is it one of ours?")
+        raise EngineError(
+            f"container {name} does not report its password: is it a container of universe-client?"
+        )
 
     @contextmanager
     def output(self, identity: str) -> Iterator[Iterator[str]]:
-        """Follow what it prints, line by line, from its beginning until it ends."""
+        """Yield the lines that a container prints on stdout, from its start until it ends."""
         with self._translated():
             pieces = self._container(identity).logs(stdout=True, stderr=False, stream=True, follow=True)
-            with closing(pieces._response):  # the stream's own close leaves half of the connection open
+            with closing(pieces._response):  # closing the stream would leave half of the connection open
                 yield _lines(pieces)
 
     def last_words(self, identity: str, lines: int) -> list[str]:
-        """Return the last lines of its log."""
+        """Return the last `lines` lines of a container's log."""
         with self._translated():
             log: bytes = self._container(identity).logs(tail=lines)
         return [clean(line) for line in log.decode("utf-8", "replace").splitlines()]
 
     def inspect(self, identity: str) -> Container | None:
-        """Return it as it is now; None if it is gone."""
+        """Return the present state of a container; None if it does not exist."""
         try:
             with self._translated():
                 return _container(self._container(identity).attrs)
@@ -250,14 +255,16 @@ class Engine:
             raise
 
     def remove(self, identity: str) -> None:
-        """Kill and remove it; if it is gone already, well. It is gone when this returns."""
+        """Kill and remove a container, if it exists. It is gone when this returns."""
         with self._unless_gone(), self._translated():
             try:
                 self._client.api.remove_container(identity, v=True, force=True)
             except self._sdk.errors.APIError as error:
                 if error.status_code != _CONFLICT:
                     raise
-                self._client.api.wait(identity, timeout=_TIMEOUT, condition="removed")  # another removes it
+                self._client.api.wait(
+                    identity, timeout=_TIMEOUT, condition="removed"
+                )  # another process removes it
 
     def unhealthy(self, session: str) -> list[str]:
         """Return the ids of a session's containers whose health check fails."""
@@ -268,7 +275,7 @@ class Engine:
         return [str(container["Id"]) for container in found]
 
     def containers(self) -> list[Container]:
-        """Return every container that carries our label, whoever's it is."""
+        """Return all containers with our label, of any owner."""
         with self._translated():
             found = self._client.containers.list(all=True, filters={"label": SESSION}, ignore_removed=True)
         return [_container(container.attrs) for container in found]
@@ -279,7 +286,7 @@ class Engine:
     # -- networks -----------------------------------------------------------------------------------------------
 
     def create_network(self, name: str, labels: Mapping[str, str]) -> None:
-        """Make a bridge on which containers reach neither one another nor the world."""
+        """Create a bridge on which containers reach neither each other nor any other network."""
         options = {
             "com.docker.network.bridge.enable_icc": "false",
             "com.docker.network.bridge.enable_ip_masquerade": "false",
@@ -288,30 +295,30 @@ class Engine:
             self._client.networks.create(name, driver="bridge", options=options, labels=dict(labels))
 
     def networks(self) -> list[Labelled]:
-        """Return every network that carries our label, whoever's it is."""
+        """Return all networks with our label, of any owner."""
         with self._translated():
             found = self._client.networks.list(filters={"label": SESSION})
         return [_labelled(one) for one in found]
 
     def remove_network(self, identity: str) -> None:
-        """Remove it; if it is gone already, well."""
+        """Remove a network, if it exists."""
         with self._unless_gone(), self._translated():
             self._client.api.remove_network(identity)
 
     # -- volumes ------------------------------------------------------------------------------------------------
 
     def create_volume(self, name: str, labels: Mapping[str, str]) -> None:
-        """Make a volume; if it is there already, well."""
+        """Create a volume, unless it exists."""
         with self._translated():
             self._client.volumes.create(name, labels=dict(labels))
 
     def volumes(self) -> list[Labelled]:
-        """Return every volume that carries our label, whoever's it is."""
+        """Return all volumes with our label, of any owner."""
         with self._translated():
             return [_labelled(one) for one in self._client.volumes.list(filters={"label": SESSION})]
 
     def remove_volume(self, name: str) -> None:
-        """Remove it; if it is gone already, well."""
+        """Remove a volume, if it exists."""
         with self._unless_gone(), self._translated():
             self._client.api.remove_volume(name)
 
@@ -326,7 +333,7 @@ class Engine:
     # -- images -------------------------------------------------------------------------------------------------
 
     def has_image(self, reference: str) -> bool:
-        """Whether the daemon has this image."""
+        """Return whether the daemon has this image."""
         try:
             self.image_size(reference)
         except ImageMissing:
@@ -334,14 +341,14 @@ class Engine:
         return True
 
     def image_size(self, reference: str) -> int:
-        """Return the size in bytes of an image that is here."""
+        """Return the size in bytes of an image that the daemon has."""
         with self._translated():
             return int(self._client.images.get(reference).attrs["Size"])
 
     def build(
         self, source: Path, dockerfile: str, tags: Sequence[str], arguments: Mapping[str, str]
     ) -> Iterator[str]:
-        """Build an image from a checkout; yield what the daemon says, line by line.
+        """Build an image from a checkout; yield the lines of the build's output.
 
         Raises:
             EngineError: a step failed.
@@ -395,6 +402,6 @@ def _labelled(found: Any) -> Labelled:
 
 
 def _security(limits: Image) -> list[str]:
-    """Return the security options; user namespaces are for Chromium alone."""
+    """Return the security options. Only the image with Chromium may create user namespaces."""
     name = "seccomp-browser.json" if limits.namespaces else "seccomp.json"
     return ["no-new-privileges", f"seccomp={Path(__file__).with_name(name).read_text()}"]

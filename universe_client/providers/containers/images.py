@@ -1,4 +1,4 @@
-"""Which image plays an env id, and how much of the machine its containers may take."""
+"""The images of this project: which environments they play, and the limits of their containers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One of our images, named after its folder in `docker/`.
+    """An image of this project, and the limits of one container.
 
     Attributes:
-        name: `gym-core`, say.
-        plays: what the env ids begin with that it plays.
-        memory: of one container, in bytes; swap is off.
-        cpus: processors, or all of a smaller machine.
-        processes: and threads, at most.
-        shared_memory: the size of `/dev/shm` in bytes.
-        namespaces: whether it makes user namespaces, as Chromium's sandbox does.
+        name: its folder in `docker/`, such as `gym-core`.
+        plays: the prefixes of the env ids that it plays, such as `("gym-core.",)`.
+        memory: bytes of memory; swap is off.
+        cpus: processors; a machine with fewer gives all of them.
+        processes: the largest number of processes and threads.
+        shared_memory: bytes of `/dev/shm`.
+        namespaces: whether programs may create user namespaces, as Chromium's sandbox does.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Image:
 
     @property
     def reference(self) -> str:
-        """Name and tag: the client's own version, so that both ends speak alike."""
+        """Name and tag. The tag is this package's version, so that both ends have the same."""
         return f"{REPOSITORY}/{self.name}:{VERSION.replace('+', '-')}"
 
 
@@ -59,22 +59,22 @@ def image_for(env_id: str) -> Image:
     """Return the image that plays `env_id`.
 
     Raises:
-        ConfigError: none of ours does.
+        ConfigError: no image does.
     """
     for image in IMAGES:
         if env_id.startswith(image.plays):
             return image
     known = ", ".join(f"{prefix}*" for image in IMAGES for prefix in image.plays)
-    raise ConfigError(f"no image of ours plays {env_id!r}; there are {known}")
+    raise ConfigError(f"no image plays {env_id!r}; known are {known}")
 
 
 def image_named(name: str) -> Image:
     """Return the image of this name.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: no image has this name.
     """
     for image in IMAGES:
         if image.name == name:
             return image
-    raise ConfigError(f"no image is named {name!r}; there are {', '.join(image.name for image in IMAGES)}")
+    raise ConfigError(f"no image is named {name!r}; known are {', '.join(image.name for image in IMAGES)}")

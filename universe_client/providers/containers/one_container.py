@@ -1,4 +1,4 @@
-"""One container from its making to its end."""
+"""One container, from its creation to its removal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewarder.serving import Ready
 from universe_client.providers.containers.daemon import EngineError
 from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine, Plan
 from universe_client.providers.containers.owner import SESSION
-from universe_client.providers.containers.removal import session_lives
+from universe_client.providers.containers.removal import session_is_open
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 from vnc.vncauth import vnc_password
@@ -24,7 +24,7 @@ _KILLED = 137  # 128 and SIGKILL
 
 
 class Phase(StrEnum):
-    """What a container that comes up is waiting for."""
+    """The steps of a container's start."""
 
     DAEMON = "daemon"
     START = "start"
@@ -32,9 +32,9 @@ class Phase(StrEnum):
 
 
 class OneContainer:
-    """A container that is wanted; every method blocks.
+    """A container of a remote. Every method blocks.
 
-    `stop` may come at any moment of `start`, from another thread: whoever comes last removes the container.
+    `stop` may be called from another thread at any moment of `start`: the later of the two removes the container.
     """
 
     def __init__(self, engine: Engine, plan: Plan) -> None:
@@ -48,10 +48,10 @@ class OneContainer:
         self._stopped = threading.Event()
 
     def start(self) -> RemoteAddress:
-        """Make the container and wait until its remote can be reached.
+        """Create and start the container, and wait until its remote can be reached.
 
         Raises:
-            EngineError: it cannot be started, or has ended.
+            EngineError: the container cannot be started, or has ended.
         """
         password = secrets.token_urlsafe(16)
         self._make()
@@ -70,18 +70,18 @@ class OneContainer:
 
     def _make(self) -> None:
         if not self.is_wanted():
-            raise EngineError("it is not wanted")
+            raise EngineError("its session was ended")
         identity = self._engine.create(self.plan)
         with self._lock:
             self._id = identity
             wanted = not self._stopped.is_set()
         if not wanted:
             self._engine.remove(identity)
-            raise EngineError("it is no longer wanted")
+            raise EngineError("it was stopped during its start")
 
     @property
     def identity(self) -> str | None:
-        """The container's id; None before it is made."""
+        """The container's id; None before it is created."""
         return self._id
 
     def _existing(self) -> str:
@@ -89,7 +89,7 @@ class OneContainer:
         return self._id
 
     def stop(self) -> None:
-        """Remove the container; a `start` under way fails."""
+        """Remove the container; a `start` that is running fails."""
         with self._lock:
             self._stopped.set()
             identity = self._id
@@ -97,15 +97,15 @@ class OneContainer:
             self._engine.remove(identity)
 
     def inspect(self) -> Container | None:
-        """Return the container as it is; None if there is none."""
+        """Return the container's present state; None if it does not exist."""
         return self._engine.inspect(self._id) if self._id is not None else None
 
     def is_wanted(self) -> bool:
-        """Whether its session lives."""
-        return session_lives(self._engine, self.plan.labels[SESSION])
+        """Return whether its session has not been ended."""
+        return session_is_open(self._engine, self.plan.labels[SESSION])
 
     def last_words(self) -> list[str]:
-        """Return the end of its log."""
+        """Return the last lines of its log."""
         return self._engine.last_words(self._existing(), LOG_LINES)
 
 
@@ -125,13 +125,13 @@ def _address(container: Container, password: str) -> RemoteAddress:
 
 
 def how_it_ended(container: Container | None) -> str:
-    """Say why a container, which does not run, does not; None is one that is gone."""
+    """Return why a container does not run; None stands for one that was removed."""
     if container is None:
         return "somebody removed it"
     if container.out_of_memory:
-        return f"killed for lack of memory, it may have {container.memory >> 20} MiB"
-    if container.exit_code == _KILLED:  # by whom, the daemon does not always know
-        return f"killed, perhaps for lack of memory: it may have {container.memory >> 20} MiB"
+        return f"killed because it used more than {container.memory >> 20} MiB of memory"
+    if container.exit_code == _KILLED:  # the daemon does not always report the reason
+        return f"killed, perhaps because it used more than {container.memory >> 20} MiB of memory"
     if container.state == "paused":
         return "somebody paused it"
     return f"ended with status {container.exit_code}"

@@ -1,4 +1,4 @@
-"""Whose a container is: labels that tell, long after a crash, whether the process that started it still lives."""
+"""The owner of a container: labels that show, also after a crash, whether the process that started it still runs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PID, _STARTED = PREFIX + "pid", PREFIX + "started"
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process, told apart from any other that ever had its number.
+    """A process, identified so that no later process with the same number is mistaken for it.
 
     Attributes:
-        machine: where it runs.
-        boot: since which start of that machine, and in which process namespace.
-        user: its user id.
-        pid: its number.
-        started: when it began, in the kernel's ticks; empty where the kernel does not say.
+        machine: the machine's name and id.
+        boot: the id of the machine's boot, and the process namespace.
+        user: the user id.
+        pid: the process id.
+        started: the start time in the kernel's clock ticks; empty on systems without `/proc`.
     """
 
     machine: str
@@ -42,7 +42,7 @@ class Owner:
 
     @classmethod
     def of(cls, labels: Mapping[str, str]) -> Owner | None:
-        """Return the owner that the labels name; None if we did not write them."""
+        """Return the owner that the labels describe; None if this package did not write them."""
         pid = labels.get(_PID, "")
         if SESSION not in labels or not pid.isdecimal():
             return None
@@ -51,7 +51,7 @@ class Owner:
 
     @property
     def labels(self) -> dict[str, str]:
-        """What `of` reads again."""
+        """The labels that `of` reads."""
         return {
             _MACHINE: self.machine,
             _BOOT: self.boot,
@@ -62,12 +62,12 @@ class Owner:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is (or was) a process of this user on this machine: of others nothing is known."""
+        """Whether it is or was a process of this user on this machine; the state of others is unknown."""
         return self.machine == _machine() and self.user == _user()
 
     @property
-    def is_dead(self) -> bool:
-        """Whether it certainly lives no more."""
+    def has_ended(self) -> bool:
+        """Whether it has certainly ended."""
         return self.is_local and (self.boot != _boot() or _started(self.pid) != self.started)
 
 
@@ -91,9 +91,9 @@ def _boot() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Return when the process began; None if it has ended, "" if it lives and no more is known."""
+    """Return the start time of a process: None if it has ended, "" if it runs and the time is unknown."""
     if not Path("/proc/self/stat").exists():
-        return "" if _answers(pid) else None
+        return "" if _exists(pid) else None
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -102,9 +102,9 @@ def _started(pid: int) -> str | None:
     return None if state in "ZX" else fields[18]  # proc_pid_stat(5): 3 is the state, 22 the start
 
 
-def _answers(pid: int) -> bool:
+def _exists(pid: int) -> bool:
     if os.name != "posix":
-        return True  # there, signal 0 would end it
+        return True  # signal 0 would end the process on Windows
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

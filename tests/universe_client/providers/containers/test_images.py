@@ -38,7 +38,7 @@ def test_every_image_has_its_dockerfile():
 
 def test_an_image_is_found_by_name():
     assert image_named("browser").namespaces
-    with pytest.raises(ConfigError, match="no image is named 'chrome'; there are base, gym-core"):
+    with pytest.raises(ConfigError, match="no image is named 'chrome'; known are base, gym-core"):
         image_named("chrome")
 
 

@@ -35,7 +35,7 @@ def owner_of(child):
 
 def test_this_process_is_alive():
     assert Owner.here().is_local
-    assert not Owner.here().is_dead
+    assert not Owner.here().has_ended
 
 
 def test_labels_bring_the_owner_back():
@@ -55,16 +55,16 @@ def test_a_label_without_our_session_has_no_owner():
 @given(st.dictionaries(st.sampled_from([SESSION, *Owner.here().labels]), st.text(max_size=9)))
 def test_nothing_with_strange_labels_is_taken_for_ours(labels):
     owner = Owner.of(labels)
-    assert owner is None or not owner.is_dead or owner.is_local
+    assert owner is None or not owner.has_ended or owner.is_local
 
 
 def test_a_killed_process_is_dead_even_before_its_parent_waits_for_it(child):
     owner = owner_of(child)
-    assert not owner.is_dead
+    assert not owner.has_ended
     child.kill()
     child.stdout.read()  # the end of its output: it is gone, but for its entry
     child.wait()
-    assert owner.is_dead
+    assert owner.has_ended
 
 
 def test_a_zombie_is_dead(child):
@@ -73,19 +73,19 @@ def test_a_zombie_is_dead(child):
     import os
 
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # ended, its entry still there
-    assert owner.is_dead
+    assert owner.has_ended
 
 
 def test_another_process_with_its_number_is_not_the_owner():
-    assert replace(Owner.here(), started="1").is_dead
+    assert replace(Owner.here(), started="1").has_ended
 
 
 def test_an_earlier_boot_has_no_living_processes():
-    assert replace(Owner.here(), boot="an earlier one").is_dead
+    assert replace(Owner.here(), boot="an earlier one").has_ended
 
 
 @pytest.mark.parametrize("change", [{"machine": "elsewhere"}, {"user": "99999"}])
 def test_of_other_machines_and_users_nobody_is_called_dead(change):
     owner = replace(Owner.here(), started="1", **change)
     assert not owner.is_local
-    assert not owner.is_dead
+    assert not owner.has_ended
