@@ -1,4 +1,4 @@
-"""A checker for Gymnasium vector environments, ours and anybody's: `gymnasium.utils.env_checker` for batches."""
+"""A checker for any Gymnasium vector environment, like `gymnasium.utils.env_checker` for single ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from gymnasium.vector.utils import batch_space
 
 _BATCH = ("num_envs", "observation_space", "action_space", "single_observation_space", "single_action_space")
 _RESULTS = ("observations", "rewards", "terminations", "truncations", "infos")
-
-
 _FEW_STEPS = 10
 
 
 class VectorEnvError(AssertionError):
-    """An environment does not keep the contract of `gymnasium.vector.VectorEnv`; the message says in what."""
+    """An environment violates the contract of `gymnasium.vector.VectorEnv`; the message describes the violation."""
 
 
 def check_vector_env(
@@ -30,24 +28,31 @@ def check_vector_env(
     close: bool = True,
     optional_info_keys: Collection[str] = (),
 ) -> None:
-    """Reset and step a vector environment, and hold it to the contract.
+    """Check that a vector environment keeps the contract of `gymnasium.vector.VectorEnv`.
 
-    Checked are: the attributes and that the batched spaces are batches of the single ones; that observations are in
-    their space, are not overwritten later and rewards and flags have their shapes and dtypes; that each info has its
-    mask and its length; that the autoreset mode is declared and kept; that resets take a seed and change nothing of
-    their options; that without autoreset a reset mask is obeyed; that the same seed and actions give the same
-    observations, rewards and ends, unless the spec says `nondeterministic` (ours does, but for lock-step); that step
-    refuses a batch of the wrong length; that closing twice is harmless.
+    The environment may come from any package. It is reset and stepped with random actions. The checks are:
+
+    - The attributes exist, and the batched spaces are batches of the single ones.
+    - Observations are in their space, and no later call changes them (unless the environment has `copy=False`).
+    - Rewards, terminations and truncations have the shape (num_envs,), and dtypes that do not change.
+    - Each info has a mask, and one entry per row.
+    - `metadata["autoreset_mode"]` is an `AutoresetMode`, and the environment follows it.
+    - `reset` accepts a seed and options, and does not change the options. With autoreset disabled it resets only the
+      rows of `"reset_mask"`.
+    - The same seed and actions return the same results, unless the spec is `nondeterministic`. (The environments of
+      this package are nondeterministic, except in lock-step.)
+    - `step` raises for a batch of the wrong length.
+    - `close` may be called twice.
 
     Args:
-        env: the environment; with `close` it is closed in the end.
-        steps: how many random steps; episodes should end within them, or autoreset is not checked.
-        seed: of the environment and of the actions.
-        close: check closing as well.
-        optional_info_keys: infos that may come without a mask.
+        env: the environment. It is closed at the end if `close` is True.
+        steps: the number of random steps. Episodes should end within them, because autoreset is not checked otherwise.
+        seed: the seed of the environment and of the actions.
+        close: whether to check closing.
+        optional_info_keys: infos that may have no mask.
 
     Raises:
-        VectorEnvError: something is not as it must be.
+        VectorEnvError: a check failed; the message describes what is wrong.
 
     Example:
         check_vector_env(gymnasium.make_vec("CartPole-v1", num_envs=3))
@@ -57,9 +62,8 @@ def check_vector_env(
     _check_resets(env, seed)
     env.action_space.seed(seed)
     _Run(env, frozenset(optional_info_keys)).check(steps, seed)
-    if not isinstance(
-        env.unwrapped, gymnasium.vector.AsyncVectorEnv
-    ):  # whose workers would be left half a step
+    # The error would leave the workers of an AsyncVectorEnv in the middle of a step.
+    if not isinstance(env.unwrapped, gymnasium.vector.AsyncVectorEnv):
         _check_wrong_actions(env)
     if close:
         _check_close(env)
@@ -71,7 +75,7 @@ def _require(condition: object, message: str) -> None:
 
 
 def _check_attributes(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
-    _require(isinstance(env, gymnasium.vector.VectorEnv), f"{env!r} is no gymnasium.vector.VectorEnv")
+    _require(isinstance(env, gymnasium.vector.VectorEnv), f"{env!r} is not a gymnasium.vector.VectorEnv")
     for name in _BATCH:
         _require(hasattr(env, name), f"the environment has no attribute {name}")
     _require(
@@ -90,11 +94,11 @@ def _check_spaces(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
     for name in ("observation_space", "action_space"):
         single, batched = getattr(env, f"single_{name}"), getattr(env, name)
         for space in (single, batched):
-            _require(isinstance(space, gymnasium.Space), f"{name}: {space!r} is no gymnasium.Space")
+            _require(isinstance(space, gymnasium.Space), f"{name}: {space!r} is not a gymnasium.Space")
         expected = batch_space(single, env.num_envs)
         _require(
             batched == expected,
-            f"{name} is {batched}, but {env.num_envs} of single_{name} batched are {expected}",
+            f"{name} is {batched}, but a batch of {env.num_envs} single_{name} is {expected}",
         )
 
 
@@ -117,13 +121,13 @@ def _check_determinism(env: gymnasium.vector.VectorEnv[Any, Any, Any], name: str
     for step, (one, other) in enumerate(zip(first, second, strict=False)):
         _require(
             _same(one, other),
-            f"seed {seed} and the same actions come to differ at step {step}, "
-            f"and the spec of {name} does not say nondeterministic",
+            f"two runs with seed {seed} and the same actions differ at step {step}, "
+            f"but the spec of {name} is not nondeterministic",
         )
 
 
 def _rollout(env: gymnasium.vector.VectorEnv[Any, Any, Any], seed: int) -> list[Any]:
-    """Return the first observations of `seed`, and what a few steps with fixed actions bring, to the first end."""
+    """Return the first observations of `seed` and the results of a few steps with fixed actions, up to a first end."""
     env.action_space.seed(seed)
     seen = [copy.deepcopy(env.reset(seed=seed)[0])]
     for _ in range(_FEW_STEPS):
@@ -145,7 +149,7 @@ def _check_reset_result(env: gymnasium.vector.VectorEnv[Any, Any, Any], result: 
 def _check_options(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
     options: dict[str, Any] = {}
     _check_reset_result(env, env.reset(options=options))
-    _require(not options, f"reset() put {sorted(options)} into its options")
+    _require(not options, f"reset() added {sorted(options)} to the options dict")
 
 
 def _check_mask(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
@@ -158,7 +162,7 @@ def _check_mask(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
     for row in range(1, env.num_envs):
         _require(
             _same(_row(before, row), _row(observations, row)),
-            f"reset with a mask of row 0 changed the observation of row {row}",
+            f"reset() with a mask of row 0 changed the observation of row {row}",
         )
 
 
@@ -166,7 +170,7 @@ def _check_mask(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
 
 
 class _Run:
-    """Random steps, each checked by itself and against the one before."""
+    """Random steps; the results of each are checked, also against those of the step before."""
 
     def __init__(self, env: gymnasium.vector.VectorEnv[Any, Any, Any], maskless: frozenset[str]) -> None:
         self.env, self._maskless = env, maskless
@@ -183,7 +187,7 @@ class _Run:
             result = self.env.step(self.env.action_space.sample())
             _require(
                 _lends(self.env) or _same(before, kept),
-                "step() overwrote the observations that the call before it returned",
+                "step() changed the observations that the previous call returned",
             )
             before = self._check_step(result)
 
@@ -222,7 +226,9 @@ class _Run:
         again = self._dones & dones
         if self._mode is AutoresetMode.NEXT_STEP:
             wrong = np.flatnonzero(self._dones & (rewards != 0))
-            _require(not wrong.size, f"next-step autoreset: the step that resets row {wrong} has a reward")
+            _require(
+                not wrong.size, f"next-step autoreset: the step that resets row {wrong} returns a reward"
+            )
             _require(
                 not again.any(),
                 f"next-step autoreset: row {np.flatnonzero(again)} is done again on the step that resets it",
@@ -230,7 +236,7 @@ class _Run:
         if self._mode is AutoresetMode.SAME_STEP and dones.any():
             _require(
                 np.array_equal(np.asarray(infos.get("_final_obs")), dones),
-                f"same-step autoreset: rows {np.flatnonzero(dones)} are done, "
+                f"same-step autoreset: rows {np.flatnonzero(dones)} are done, but "
                 f"infos['_final_obs'] is {infos.get('_final_obs')}",
             )
 
@@ -244,7 +250,7 @@ class _Run:
 
     def _check_info(self, key: str, value: Any, mask: Any, where: str) -> None:
         n = self.env.num_envs
-        _require(mask is not None, f"{where}: infos have {key!r} and no mask '_{key}'")
+        _require(mask is not None, f"{where}: info {key!r} has no mask '_{key}'")
         _require(
             isinstance(mask, np.ndarray) and mask.shape == (n,) and mask.dtype == np.bool_,
             f"{where}: the mask '_{key}' is {_describe(mask)}, not ({n},) of bool",
@@ -261,19 +267,19 @@ def _check_observations(
 ) -> None:
     _require(
         observations in env.observation_space,
-        f"{where} returns observations ({_describe(observations)}) outside of {env.observation_space}",
+        f"{where} returns observations ({_describe(observations)}) that are not in {env.observation_space}",
     )
 
 
 def _check_wrong_actions(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
-    """A batch for one more than there are must not pass for a good one; what it raises is not prescribed."""
+    """Check that `step` raises any error for a batch with one action too many."""
     too_many = batch_space(env.single_action_space, env.num_envs + 1).sample()
     env.reset()
     try:
         env.step(too_many)
     except Exception:  # noqa: BLE001
         return
-    raise VectorEnvError(f"step() takes {env.num_envs + 1} actions for {env.num_envs} environments")
+    raise VectorEnvError(f"step() accepts {env.num_envs + 1} actions for {env.num_envs} environments")
 
 
 # -- close ------------------------------------------------------------------------------------------------------
@@ -288,7 +294,7 @@ def _check_close(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> None:
 
 
 def _lends(env: gymnasium.vector.VectorEnv[Any, Any, Any]) -> bool:
-    """Whether observations are one array, lent every time; the outermost that says so decides."""
+    """Return whether all observations are one array that changes; the outermost attribute `copy` decides."""
     return not getattr(env, "copy", getattr(env.unwrapped, "copy", True))
 
 
