@@ -28,7 +28,7 @@ def test_the_family_of_an_env_id_names_the_image(env_id, name):
 
 @pytest.mark.parametrize("env_id", ["", "browser", "flashgames.DuskDrive-v0"])
 def test_an_unknown_family_is_the_callers_mistake(env_id):
-    with pytest.raises(ConfigError, match=r"there are builtin\.\*, gym-core\.\*"):
+    with pytest.raises(ConfigError, match=r"known are builtin\.\*, gym-core\.\*"):
         image_for(env_id)
 
 
