@@ -158,7 +158,7 @@ def test_a_user_name_goes_over_tls_and_its_password_is_not_cut():
         ("vnc://a?username=me", "unknown option 'username'"),
         ("vnc://a?insecure=1", "unknown option 'insecure'"),
         ("vncs://a?insecure=0", "insecure=0"),
-        ("vncs://a?insecure=1&fingerprint=" + "00" * 32, "only one"),
+        ("vncs://a?insecure=1&fingerprint=" + "00" * 32, "exclude each other"),
         ("vncs://a?fingerprint=00", "1 bytes"),
         ("vncs://a?fingerprint=x", "hex"),
         ("vncs://a?ca_file=/nowhere/at/all", "/nowhere/at/all"),
