@@ -1,1 +1,1 @@
-"""An X display of a remote's own, the programs on it, and their orderly end."""
+"""A remote's own X display, the programs on it, and the removal of both."""

@@ -1,4 +1,4 @@
-"""A program of a task in a process group of its own: its output line by line, its end, and that of its children."""
+"""A program in a process group of its own: its output in lines, its end, and the end of its children."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from rewarder.display.task_user import task_user
 
 MAX_LINE = 64 * 1024
-"""Bytes taken from a pipe at once, and of an unfinished line; a longer line comes in pieces."""
+"""Bytes of one read from a pipe, and of an unfinished line; a longer line is returned in pieces."""
 
 
 class Child:
-    """A running program, under `task_user()`. Nothing but `wait` waits for it; `freeze` and `kill` wait for the kernel.
+    """A running program of `task_user()`. Only `wait` waits for the program; `freeze` and `kill` wait for the kernel.
 
     Raises:
-        OSError: it cannot be executed.
+        OSError: the program cannot be executed.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -39,22 +39,22 @@ class Child:
         self.stdout, self.stderr = LineReader(out), LineReader(err)
 
     def files(self) -> list[int]:
-        """Return what to `select` for reading: the outputs, and the end."""
+        """Return descriptors to `select` for reading: the outputs, and the end of the program."""
         return [self._ended, *(reader.file for reader in (self.stdout, self.stderr) if reader.open)]
 
     def ended(self) -> bool:
-        """Whether the program has ended; the number of its group stays its own until `kill`."""
+        """Return whether the program has ended. Its process id is not reused before `kill`."""
         return bool(select.select([self._ended], [], [], 0)[0])
 
     def wait(self, seconds: float) -> None:
-        """Wait until the program has ended, at most so long."""
+        """Wait until the program has ended, at most for `seconds`."""
         select.select([self._ended], [], [], seconds)
 
     def freeze(self) -> None:
-        """Stop the program and its group, and wait until it stands still or has ended."""
+        """Stop the program and its group, and wait until it is stopped or has ended."""
         with suppress(ProcessLookupError):
             task_user().signal(-self.pid, signal.SIGSTOP)
-        # Not `waitid`: a shell whose vforked child was stopped stands still, but is not reported as stopped.
+        # `waitid` does not report a shell as stopped while it waits for its stopped, vforked child.
         while self._state() in "RS":
             os.sched_yield()
 
@@ -62,21 +62,21 @@ class Child:
         """Return the letter of proc(5): R running, S sleeping, T stopped, Z ended, D waiting in the kernel."""
         try:
             return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:  # somebody else's child, which has been waited for
+        except FileNotFoundError:  # another user's child, which has been reaped
             return "Z"
 
     def resume(self) -> None:
-        """Let the program and its group go on."""
+        """Continue the program and its group."""
         with suppress(ProcessLookupError):
             task_user().signal(-self.pid, signal.SIGCONT)
 
     def kill_group(self) -> None:
-        """Kill the program and every process it left in its group."""
+        """Kill all processes of the program's group."""
         with suppress(ProcessLookupError):
             task_user().signal(-self.pid, signal.SIGKILL)
 
     def kill(self) -> int:
-        """As `kill_group`, and forget it; return the exit status, -9 if it had to be killed."""
+        """Kill the group and reap the program; return its exit status, -9 if it was killed."""
         self.kill_group()
         status = self._process.reap()
         for file in (self._ended, self.stdout.file, self.stderr.file):
@@ -85,7 +85,7 @@ class Child:
 
 
 class LineReader:
-    """The lines of a pipe, without ever waiting for one."""
+    """Reads lines from a pipe without waiting."""
 
     def __init__(self, file: int) -> None:
         os.set_blocking(file, False)
@@ -94,7 +94,7 @@ class LineReader:
         self._rest = b""
 
     def lines(self) -> list[str]:
-        """Return the lines that have become whole, of at most `MAX_LINE` new bytes."""
+        """Read at most `MAX_LINE` bytes; return the lines that are complete."""
         data = self._read()
         *whole, self._rest = (self._rest + data).split(b"\n")
         if self._rest and (len(self._rest) >= MAX_LINE or not self.open):

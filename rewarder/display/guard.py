@@ -1,4 +1,4 @@
-"""A shell that outlives this process just long enough to clean up after it, however it ended."""
+"""A shell process that kills programs and removes files after the end of this process."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Kills the process groups given to it, and removes a directory, when this process is gone.
+    """Kills process groups and removes a directory when this process ends.
 
-    The kernel closes the pipe to it even after `kill -9`; a parent-death signal would not reach grandchildren.
+    The guard reads from a pipe, which the kernel closes even after `kill -9`. A parent-death signal would not reach
+    grandchildren.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -39,39 +40,41 @@ class Guard:
         self.pid = self._process.pid
 
     def add(self, group: int) -> None:
-        """From now on process group `group` ends with us."""
+        """Kill process group `group` at the end of this process."""
         self._groups.add(group)
-        self._tell()
+        self._send()
 
     def remove(self, group: int) -> None:
-        """Process group `group` has ended; its number may soon be somebody else's."""
+        """Do not kill process group `group`, which has ended; its number may be reused."""
         self._groups.discard(group)
-        self._tell()
+        self._send()
 
     def close(self) -> None:
-        """Kill what is left, remove the directory, and wait for both."""
+        """Kill the remaining groups and remove the directory; wait for both."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
             self._process.wait(_CLOSE_TIMEOUT)
         except subprocess.TimeoutExpired:
-            log.warning("! guard %d has not ended after %g s", self.pid, _CLOSE_TIMEOUT)
+            log.warning("! guard %d did not end within %g s", self.pid, _CLOSE_TIMEOUT)
             self._process.kill()
             self._process.wait()
 
-    def _tell(self) -> None:
+    def _send(self) -> None:
         assert self._process.stdin is not None
         line = " ".join(map(str, sorted(self._groups))) + "\n"
         try:
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()
         except BrokenPipeError:
-            log.warning("! guard %d is gone: after a kill -9 of this process others would live on", self.pid)
+            log.warning(
+                "! guard %d has ended: after a kill -9 of this process, its programs would remain", self.pid
+            )
 
 
 @contextmanager
 def secret_directory() -> Iterator[Path]:
-    """A new directory that only its owner can look into; it is removed at the end, also after `kill -9`."""
+    """Make a directory that only this user can read; remove it at the end, also after `kill -9`."""
     directory = Path(tempfile.mkdtemp(prefix="universe-client-"))
     guard = Guard(directory)
     try:

@@ -1,8 +1,8 @@
-"""Under whom the programs of a task run: this process's own user or, in our containers, the player.
+"""The user that runs the programs of a task: this process's user or, in our containers, the user `player`.
 
-`task_user()` is the one place that knows. On a machine of your own there is one user, and whoever drives a program can
-do what that user can. In a container the programs are another user's (see `rewarder.container`), who can neither
-signal, trace nor read this process; directories made here are shared with that user through its group.
+`task_user()` returns it. Outside of containers there is one user, and an agent can do what that user can. In a
+container, programs run as another user (see `rewarder.container`), which can neither signal, trace nor read this
+process. That user shares the directories made here through its group.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from rewarder.container.users import PLAYER
 _SHARED = Path("/tmp")
 _ANSWER_TIMEOUT = 10.0
 _CLEAN_TIMEOUT = 10.0
-# As the player: its own files everywhere, also those it has locked itself out of.
+# Runs as the player: removes its files in these directories, also those without permissions.
 _CLEAN = 'chmod -R u+rwX -- "$@" 2>/dev/null; find "$@" -mindepth 1 -user "$(id -u)" -delete'
 
 
 class Started(Protocol):
-    """A program that was started, in a session and process group of its own."""
+    """A started program, in a session and process group of its own."""
 
     pid: int
     pidfd: int
 
     def reap(self) -> int:
-        """Wait for its end and forget it; return the exit status, -9 if it was killed."""
+        """Wait for the end of the program and reap it; return the exit status, -9 if it was killed."""
         ...
 
 
@@ -52,51 +52,51 @@ class TaskUser(Protocol):
         """Start a program with these descriptors as stdout and stderr.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the program cannot be started.
         """
         ...
 
     def signal(self, to: int, number: int) -> None:
-        """Signal a process, or the group -`to`.
+        """Signal process `to`, or process group -`to`.
 
         Raises:
-            ProcessLookupError: there is none.
+            ProcessLookupError: it does not exist.
         """
         ...
 
     def directory(self, prefix: str, parent: Path | None = None, *, writable: bool = True) -> Path:
-        """Make a directory that only we and the programs can read, and programs perhaps write to."""
+        """Make a directory that only this process and the programs can read, and programs can write if `writable`."""
         ...
 
     def readable(self, directory: Path) -> Path:
-        """Return where to put files that programs shall read: in our private `directory`, or in another one."""
+        """Return a directory for files that programs read: the private `directory`, or a new one."""
         ...
 
     def publish(self, path: Path) -> None:
-        """Let programs read a private file of ours in such a directory."""
+        """Allow programs to read a private file in such a directory."""
         ...
 
     def remove(self, directory: Path) -> None:
-        """Remove a directory with what programs have put there; and what they left elsewhere, where that is known."""
+        """Remove a directory with the files of programs; as the player, also its files elsewhere."""
         ...
 
     def processes(self, mark: str, but: Collection[int]) -> list[int]:
-        """Return the processes of programs that were started with the variable `mark`, and of what they started.
+        """Return the ids of processes that were started with an environment variable, and of their descendants.
 
         Args:
-            mark: `NAME=value`, in the environment of all that belong together.
-            but: processes that are not meant.
+            mark: `NAME=value`, the variable.
+            but: process ids to leave out.
         """
         ...
 
     def end_all(self) -> None:
-        """End everything that runs as this user, if that is nobody's but the programs'."""
+        """Kill all processes of this user, if no other processes than programs run as this user."""
         ...
 
 
 @cache
 def task_user() -> TaskUser:
-    """Return who runs the programs of this process's tasks."""
+    """Return the user that runs the programs of this process's tasks."""
     control = os.environ.pop(CONTROL, None)
     if control is None:
         return _OwnUser()
@@ -138,7 +138,7 @@ class _OwnUser:
     def processes(self, mark: str, but: Collection[int]) -> list[int]:
         found = []
         for path in Path("/proc").glob("[0-9]*/environ"):
-            # Somebody else's process, or one that has just ended; zombies have no environment.
+            # Another user's process, or one that has just ended; zombies have no environment.
             with suppress(OSError):
                 if mark.encode() in path.read_bytes().split(b"\0"):
                     found.append(int(path.parent.name))
@@ -159,7 +159,7 @@ class _OwnProcess:
 
 
 class _Player:
-    """The other user of a container. Any thread may call."""
+    """The user `player` of a container. Any thread may call any method."""
 
     def __init__(self, control: socket.socket) -> None:
         control.settimeout(_ANSWER_TIMEOUT)
@@ -171,7 +171,7 @@ class _Player:
     ) -> Started:
         if shutil.which(command[0], path=environment.get("PATH")) is None:
             raise FileNotFoundError(f"no program {command[0]!r}")
-        # Our own temporary directory is not the player's.
+        # The player cannot use the temporary directory of this process.
         theirs = dict(environment)
         if theirs.get("TMPDIR") == tempfile.gettempdir():
             del theirs["TMPDIR"]
@@ -191,7 +191,7 @@ class _Player:
     def directory(self, prefix: str, parent: Path | None = None, *, writable: bool = True) -> Path:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent or _SHARED))
         os.chown(path, -1, PLAYER.id)
-        path.chmod(0o2770 if writable else 0o2750)  # what is made in there is the group's, too
+        path.chmod(0o2770 if writable else 0o2750)  # new files belong to the group too
         return path
 
     def readable(self, directory: Path) -> Path:
@@ -233,7 +233,7 @@ class _Player:
             socket.send_fds(self._control, [json.dumps(request).encode()], files)
             message, received, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 1)
         if not message:
-            raise ConnectionResetError("process 1 of the container has hung up")
+            raise ConnectionResetError("process 1 of the container closed the connection")
         answer: dict[str, int | None] = json.loads(message)
         if (number := answer.get("errno")) is not None:
             raise OSError(number, os.strerror(number))
@@ -254,6 +254,6 @@ _PLAIN = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 
 
 def _is_the_players(status: str) -> bool:
-    """Whether proc_pid_status(5) names its user id, and a process that still runs."""
+    """Return whether a text as in proc_pid_status(5) is of a running process of the player."""
     lines = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
     return lines["Uid"].split()[0] == str(PLAYER.id) and lines["State"][0] not in "ZX"

@@ -1,4 +1,4 @@
-"""An X display of its own for a remote: TigerVNC's Xvnc, on a free display number and behind a password."""
+"""TigerVNC's Xvnc as a context manager: an X display with a VNC server, for one remote."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TLS_VERSIONS = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 _OPTIONS = (
     *("-depth", "24"),
     *("-nolisten", "tcp"),
-    "-noreset",  # the display stays as it is when the last program has gone
+    "-noreset",  # do not reset the display when the last program disconnects
     "-FrameRate=60",
     "-AlwaysShared",
     "-UseBlacklist=0",
@@ -44,24 +44,24 @@ _OPTIONS = (
     "-SendCutText=0",
     "-AcceptCutText=0",
     "-RawKeyboard=1",
-    "-AllowOverride=desktop",  # what programs on the display may set through Xvnc's own extension: the title
+    "-AllowOverride=desktop",  # programs on the display may change the title, and no other parameter
 )
 
 
 class DisplayError(OSError):
-    """Xvnc cannot be started, or has ended; the message contains its last output."""
+    """Xvnc could not be started, or has ended. The message contains its last output."""
 
 
 class XDisplay:
-    """A context in which Xvnc runs; it ends with this process, even after `kill -9`.
+    """A context manager that runs Xvnc. Xvnc ends with this process, even after `kill -9`.
 
     Attributes:
-        name: `:5`, as in `$DISPLAY`.
-        port: where VNC clients connect.
-        pid: of Xvnc.
-        guard: what ends with this process.
-        client: our own connection to the X server.
-        cookie: what lets X clients connect, by MIT-MAGIC-COOKIE-1.
+        name: of the display, such as `:5`.
+        port: of the VNC server.
+        pid: the process id of Xvnc.
+        guard: kills programs of the display after the end of this process.
+        client: a connection to the X server.
+        cookie: the MIT-MAGIC-COOKIE-1 with which X clients log in.
     """
 
     name: str
@@ -83,23 +83,23 @@ class XDisplay:
         identity: Identity | None = None,
         private_network: bool = False,
     ) -> None:
-        """Choose what `__enter__` will start.
+        """Prepare a display, which `__enter__` starts.
 
         Args:
             width, height: of the screen in pixels.
-            host: the address on which VNC clients are let in.
-            vnc_port: the port; 0 picks a free one.
-            password: what VNC clients must give, the first 8 bytes count; None lets everybody in.
-            view_only_password: what lets a VNC client watch, but not act.
-            identity: with it, VNC clients are let in over TLS only (X509Vnc, or X509None without a password).
-            private_network: whether `host` may be off loopback without TLS: see `rewarder.server.exposure`.
+            host: the address that the VNC server listens on.
+            vnc_port: the port of the VNC server; 0 picks a free one.
+            password: of the VNC server, which uses its first 8 bytes; None: clients need no password.
+            view_only_password: with which a VNC client can watch, but not act.
+            identity: certificate and key; VNC clients must then use TLS (X509Vnc, or X509None without a password).
+            private_network: allow a `host` off loopback without TLS, because only trusted machines reach it.
 
         Raises:
-            ValueError: strangers could reach the display, or `identity` is none.
+            ValueError: other machines reach `host` without a password or TLS, or `identity` is invalid.
         """
         check_reach(host, password, encrypted=identity is not None, private_network=private_network)
         if identity is not None:
-            identity.context()  # Xvnc would find fault with its files when the first client comes
+            identity.context()  # report invalid files now; Xvnc reports them at the first client
         self._identity = identity
         self.width, self.height = width, height
         self._host, self._vnc_port = host, vnc_port
@@ -110,7 +110,7 @@ class XDisplay:
         """Start Xvnc; return when VNC and X clients can connect.
 
         Raises:
-            DisplayError: it is not installed, or did not start.
+            DisplayError: Xvnc is not installed, or did not start.
         """
         if shutil.which("Xvnc") is None:
             raise DisplayError(_MISSING)
@@ -131,11 +131,11 @@ class XDisplay:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The variables with which a program finds the display and may use it."""
+        """The environment variables with which a program uses the display."""
         return {"DISPLAY": self.name, "XAUTHORITY": str(self._authority)}
 
     def check(self) -> None:
-        """Take in what happened on the display.
+        """Read events of the X server without waiting.
 
         Raises:
             DisplayError: Xvnc has ended.
@@ -146,14 +146,18 @@ class XDisplay:
             raise self._failure(f"Xvnc {self.name} is gone: {error}") from None
 
     def check_answers(self) -> None:
-        """As `check`, but certain: Xvnc answers at this moment."""
+        """Wait for an answer of the X server.
+
+        Raises:
+            DisplayError: Xvnc has ended or does not answer.
+        """
         try:
             self.client.sync(SYNC_TIMEOUT)
         except OSError as error:
             raise self._failure(f"Xvnc {self.name} is gone: {error}") from None
 
     def close(self) -> None:
-        """End Xvnc, and whatever else the guard knows of. Idempotent."""
+        """Kill Xvnc and the programs that the guard knows. Idempotent."""
         self._open.close()
 
     # -- starting -----------------------------------------------------------------------------------------------
@@ -187,7 +191,7 @@ class XDisplay:
         try:
             self.client = XClient(self.socket, self.cookie)
         except OSError as error:
-            raise self._failure(f"Xvnc {self.name} does not let us in: {error}") from error
+            raise self._failure(f"Xvnc {self.name} refuses the connection: {error}") from error
         stack.callback(self.client.close)
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:
@@ -246,7 +250,7 @@ class XDisplay:
         ]
 
     def _display_number(self, pipe: int, deadline: float) -> int:
-        """Read the line that Xvnc writes when both its ports are open."""
+        """Read the display number, which Xvnc writes when both its ports are open."""
         line = b""
         while not line.endswith(b"\n"):
             remaining = deadline - time.monotonic()
@@ -265,13 +269,13 @@ class XDisplay:
 
 
 def _authority_entry(cookie: bytes) -> bytes:
-    """One entry of an Xauthority file, for any display: 2 family, then length + bytes of four fields."""
+    """Return an Xauthority entry for any display: 2 bytes family, then length and bytes of four fields."""
     fields = (b"", b"", COOKIE, cookie)  # address, display number, name, data
     return struct.pack(">H", _FAMILY_WILD) + b"".join(struct.pack(">H", len(data)) + data for data in fields)
 
 
 def _dying_with_parent() -> list[str]:
-    """The kernel's way beside the guard's; the calling thread must live as long as Xvnc may."""
+    """Return a command prefix that kills Xvnc at the end of the calling thread, in addition to the guard."""
     return ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
 
 
@@ -285,7 +289,7 @@ def _interface(host: str) -> list[str]:
 
 @contextmanager
 def _reserved(host: str, port: int) -> Iterator[int]:
-    """Yield a port that nobody else is given while Xvnc starts: bound but not listened to, it can be shared."""
+    """Bind a port without listening, so that no other program gets it while Xvnc starts, and yield it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as reservation:
         reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

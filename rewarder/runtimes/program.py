@@ -1,4 +1,4 @@
-"""Any program with a window as a remote: it plays on an X display, and prints its rewards as JSON lines."""
+"""A program with a window as a remote: it runs on an X display and prints rewards as JSON lines."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from rewarder.sdk.environment import Runtime, Tick
 from vnc.events import Event
 
 READY_TIMEOUT = 10.0
-"""Seconds for a first window or report; a program without either is then taken as running."""
+"""Seconds to wait for a first window or report; afterwards the program counts as running."""
 SHORT_LIFE = 1.0
-"""A program that ends by itself sooner, without having reported a `done`, has failed."""
+"""Seconds within which a program that ends without a `done` has failed."""
 MAX_SHORT_LIVES = 5
 FIRST_PAUSE = 0.1
-"""Seconds before the second start of a failing program; doubled each time."""
+"""Seconds before the second start of a failing program; doubled before each further one."""
 MAX_REPORTS = 1000
-"""Reports that may wait for their tick; with more than that the program waits for us, at its full pipe."""
+"""Reports that wait for a tick; beyond it, the program blocks at its full pipe."""
 LOG_LINES = 20
 _INHERITED = (
     "HOME",
@@ -46,14 +46,14 @@ log = logging.getLogger(__name__)
 
 
 class ProgramFailed(Exception):
-    """The program ends at once, whenever it is started."""
+    """The program ended at once after each of several starts."""
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One line of the program's output, as an object; unknown fields are ignored."""
+    """One JSON line of the program's output; unknown fields are ignored."""
 
     ready: bool = False
-    """The episode can begin, whether there is a window or not."""
+    """The episode can begin, with or without a window."""
     reward: float = 0.0
     done: bool = False
     truncated: bool = False
@@ -63,15 +63,14 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class ProgramRuntime(Runtime):
-    """A program on an X display: every episode is a fresh start of it.
+    """A program on an X display, which is started anew for every episode.
 
-    An episode is running when the program has mapped a window or printed a report. It ends with a report that says
-    `done` or `truncated`, or with the program, whose exit status is then `info["exit_status"]`. All of the
-    program's process group is killed before the next start. The seed, if one was asked for, is in its
-    environment as `UNIVERSE_SEED`.
+    An episode begins when the program has mapped a window or printed a report. It ends with a report that contains
+    `done` or `truncated`, or with the program; `info["exit_status"]` is then its status. The program's process group is
+    killed before the next start. The seed of the reset, if any, is in the environment variable `UNIVERSE_SEED`.
 
-    In lock-step its process group is stopped (SIGSTOP) but for the 1 / fps seconds of each tick. What it draws when is
-    its own affair, and its clock goes on: steps are exact, but no two runs need be the same.
+    In lock-step, the process group is stopped (SIGSTOP) except for 1 / fps seconds in each tick. The program's clock
+    continues, so that equal seeds and actions need not give equal frames.
     """
 
     display = True
@@ -91,10 +90,10 @@ class ProgramRuntime(Runtime):
         self._short_lives = 0
 
     def reset(self, env_id: str, seed: int | None) -> None:
-        """Start the program anew; return when it can be played.
+        """Start the program; return when the episode can begin.
 
         Raises:
-            ProgramFailed: it ended at once, time after time.
+            ProgramFailed: the program ended at once after each of `MAX_SHORT_LIVES` starts.
             DisplayError: the display is gone.
         """
         self.close()
@@ -108,14 +107,14 @@ class ProgramRuntime(Runtime):
             self._note_end(child)
 
     def tick(self, events: Sequence[Event]) -> Tick:
-        """Collect what the program has printed; the input went to it through the display.
+        """Return the program's reports since the last tick. Input reaches the program through the display.
 
         Raises:
             DisplayError: the display is gone.
         """
         child = self._child
         assert child is not None, "tick before reset"
-        self._live(child)
+        self._run_one_tick(child)
         self._display.check()
         ended = child.ended()
         self._read(child)
@@ -126,8 +125,8 @@ class ProgramRuntime(Runtime):
             return self._next_tick()
         return Tick(done=True, info={"exit_status": self._note_end(child)})
 
-    def _live(self, child: Child) -> None:
-        """In lock-step let the program run for one tick; in real time it just runs."""
+    def _run_one_tick(self, child: Child) -> None:
+        """In lock-step, let the program run for the duration of one tick."""
         if self.stepped or self._frozen:
             child.resume()
             self._frozen = False
@@ -138,16 +137,16 @@ class ProgramRuntime(Runtime):
     def _freeze(self, child: Child) -> None:
         child.freeze()
         self._frozen = True
-        self._display.check_answers()  # so that Xvnc has taken in what the program drew
+        self._display.check_answers()  # Xvnc has now processed what the program drew
 
     def close(self) -> None:
-        """Kill the program, and every process it started in its group."""
+        """Kill the program's process group."""
         self._reports.clear()
         self._reported = self._frozen = False
         if self._child is not None:
             self._forget(self._child)
 
-    # -- one life of the program ----------------------------------------------------------------------------------
+    # -- one start of the program ---------------------------------------------------------------------------------
 
     def _start(self, seed: int | None) -> Child:
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
@@ -173,13 +172,17 @@ class ProgramRuntime(Runtime):
                 return False
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                log.warning("! %s: no window after %g s, taken as running", self._command[0], READY_TIMEOUT)
+                log.warning(
+                    "! %s: no window after %g s, the episode begins without one",
+                    self._command[0],
+                    READY_TIMEOUT,
+                )
                 return True
             select.select([self._display.client.fileno(), *child.files()], [], [], remaining)
 
     def _note_end(self, child: Child) -> int:
-        """Forget the program, which has ended; return its exit status."""
-        # An X program ends with its display. Whose end came first tells a finished episode from a lost one.
+        """Forget a program that has ended; return its exit status."""
+        # An X program ends with its display: if Xvnc does not answer, the display ended first.
         self._display.check_answers()
         failed = time.monotonic() - child.began < SHORT_LIFE
         self._short_lives = self._short_lives + 1 if failed else 0
@@ -188,8 +191,8 @@ class ProgramRuntime(Runtime):
         if self._short_lives >= MAX_SHORT_LIVES:
             words = "".join(f"\n    {line}" for line in self._errors)
             raise ProgramFailed(
-                f"{self._command[0]} ended within {SHORT_LIFE:g} s for the {self._short_lives}th time, with status "
-                f"{status}; its last output:{words or ' none'}"
+                f"{self._command[0]} ended within {SHORT_LIFE:g} s after {self._short_lives} starts in a row, with "
+                f"status {status}; its last output:{words or ' none'}"
             )
         return status
 
@@ -203,7 +206,7 @@ class ProgramRuntime(Runtime):
         if self._short_lives:
             time.sleep(FIRST_PAUSE * 2 ** (self._short_lives - 1))
 
-    # -- what it prints -------------------------------------------------------------------------------------------
+    # -- its output ----------------------------------------------------------------------------------------------
 
     def _read(self, child: Child) -> None:
         for line in child.stderr.lines():
@@ -218,7 +221,7 @@ class ProgramRuntime(Runtime):
                 self._reports.append(report)
 
     def _next_tick(self) -> Tick:
-        """Sum the reports up to the end of the episode; a second text waits for the next tick."""
+        """Return the sum of the reports up to the episode's end. A second text waits for the next tick."""
         reward, text, observation, info = 0.0, None, None, dict[str, object]()
         while self._reports and (text is None or self._reports[0].text is None):
             report = self._reports.popleft()
@@ -236,31 +239,31 @@ class ProgramRuntime(Runtime):
 def on_display(
     env_id: str, command: Sequence[str], display: XDisplay, fps: float | None = None
 ) -> Iterator[ProgramRuntime]:
-    """Start `display` and yield a runtime that plays on it.
+    """Start `display`, and yield a runtime for a program on it.
 
     Args:
-        env_id: what agents call it.
+        env_id: the environment's name.
         command: the program and its arguments.
-        display: not started yet.
-        fps: how often a second the program's output is read.
+        display: a display that is not started.
+        fps: reads of the program's output per second; None is 60.
 
     Raises:
-        ValueError: there is no such program.
+        ValueError: the program is not installed.
         DisplayError: the display does not start.
     """
     if shutil.which(command[0]) is None:
-        raise ValueError(f"{env_id}: no program {command[0]!r} is installed")
+        raise ValueError(f"{env_id}: program {command[0]!r} is not installed")
     with display:
         yield ProgramRuntime(env_id, command, display, fps or 60)
 
 
 def _parse(line: str) -> Report | None:
-    """Return the report in `line`; None if it is just output."""
+    """Return the report in `line`; None if the line is other output."""
     try:
         report = msgspec.json.decode(line, type=Report)
     except (ValueError, RecursionError) as error:  # a DecodeError, or text that is not UTF-8
         if line.startswith("{"):
-            log.warning("! not a report: %s", error)
+            log.warning("! invalid report: %s", error)
         return None
     return None if report == _EMPTY else report
 

@@ -2,7 +2,7 @@
 (() => {
   'use strict';
 
-  // Shortcuts and menus of the browser itself are not part of any task; those of text fields are.
+  // Disable the browser's own shortcuts and menus, except those of text fields.
   const TEXT_KEYS = new Set([
     'a', 'c', 'v', 'x', 'y', 'z', 'arrowleft', 'arrowright', 'arrowup', 'arrowdown', 'home', 'end', 'backspace', 'delete',
   ]);
@@ -22,10 +22,10 @@
   delete window.__universe_push;
   let episode = 0;
   const report = fields => push(JSON.stringify({ episode, ...fields }));
-  setInterval(report, 500, {}); // says that the page is alive
+  setInterval(report, 500, {}); // shows that the page does not hang
 
-  // Resolves when what the page shows now is on the screen. Animation frames come before that, by any number of
-  // frames on a busy machine; the browser tells when a new bit of text has been presented, even one nobody can see.
+  // Resolves when the present state of the page is on the screen. Animation frames precede that by any number of frames
+  // on a busy machine. Element timing reports when a new text has been presented, also an invisible one.
   const painted = () => new Promise(resolve => {
     const mark = document.createElement('p');
     mark.setAttribute('elementtiming', 'universe');
@@ -48,7 +48,7 @@
     while (!condition()) await new Promise(resolve => setTimeout(resolve, 10));
   };
 
-  // What a page of our own may use; it sets `universe.begin = seed => text` and, if it has a time limit, `seconds`.
+  // The interface of our own pages. They set `universe.begin = seed => text` and, with a time limit, `seconds`.
   const universe = (window.universe = {
     begin: null,
     seconds: null,
@@ -72,8 +72,8 @@
       core.startEpisodeReal();
       universe.seconds = core.EPISODE_MAX_TIME / 1000;
       await until(() => window.WOB_TASK_READY);
-      const said = core.getUtterance(); // some pages add the solution to it, in pieces
-      return typeof said === 'string' ? said : said.utterance;
+      const instruction = core.getUtterance(); // an object on pages that add the solution
+      return typeof instruction === 'string' ? instruction : instruction.utterance;
     };
   };
 

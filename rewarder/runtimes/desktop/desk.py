@@ -1,4 +1,4 @@
-"""A desktop on an X display: a window manager that stays, and programs and a home directory for each episode."""
+"""A desktop on an X display: one window manager, and for each episode new programs and a new home directory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rewarder.display.x11_windows import Pointer, Window, WindowClient
 from rewarder.display.xdisplay import XDisplay
 
 APPEAR_TIMEOUT = 10.0
-"""Seconds for the windows of an episode to appear."""
+"""Seconds for a window to appear."""
 SWEEP_TIMEOUT = 1.0
-"""Seconds for the processes of an episode to end once they are killed."""
+"""Seconds for killed processes of an episode to end."""
 LOOK_AGAIN = 0.01
-"""Seconds between two looks at what is awaited."""
+"""Seconds between two checks of an awaited condition."""
 BACKGROUND = 0x2B4A5E
 PROGRAMS = {"openbox": "openbox", "xterm": "xterm", "xedit": "x11-apps", "xclock": "x11-apps"}
-"""What is needed, and the Debian package it is in."""
+"""Required programs, and their Debian packages."""
 
 _CONFIG = Path(__file__).with_name("openbox.xml")
 _MARK = "UNIVERSE_DESK"
@@ -41,12 +41,12 @@ class DeskFailed(Exception):
 
 
 class Desk:
-    """What the tasks of an episode are made of. Used from one thread.
+    """The desktop that tasks set up and check. Use it from one thread.
 
     Attributes:
-        home: this episode's home directory, new and empty at `clear`.
-        width: of the screen.
-        height: of the screen.
+        home: the home directory of this episode; `clear` makes a new one.
+        width: of the screen, in pixels.
+        height: of the screen, in pixels.
     """
 
     home: Path
@@ -60,7 +60,7 @@ class Desk:
         self._manager: Child | None = None
 
     def open(self) -> None:
-        """Take what is kept for all episodes.
+        """Connect to the display, and start the window manager.
 
         Raises:
             DeskFailed: the window manager does not start.
@@ -81,10 +81,10 @@ class Desk:
         self._open.close()
 
     def clear(self) -> None:
-        """Make everything as new: no programs, no windows, an empty home, the pointer in the middle.
+        """Reset the desktop: no programs, no windows, an empty home directory, the pointer in the middle.
 
         Raises:
-            DeskFailed: the window manager does not come back.
+            DeskFailed: the window manager cannot be restarted, or windows remain.
             OSError: the display is gone.
         """
         self._end_episode()
@@ -95,7 +95,7 @@ class Desk:
         self._client.pressed()
 
     def managed(self) -> bool:
-        """Whether the window manager still lives; what the programs print meanwhile goes to the log."""
+        """Return whether the window manager runs. The output of programs goes to the log."""
         for child in (*self._children, *([self._manager] if self._manager else [])):
             for line in (*child.stdout.lines(), *child.stderr.lines()):
                 log.debug("%r", line[:200])
@@ -110,42 +110,42 @@ class Desk:
         self._children.append(child)
 
     def terminal(self, title: str = "Terminal", place: str = "80x24+60+60") -> None:
-        """Open a terminal with a shell in the home directory; return when its window is there."""
+        """Open a terminal with a shell in the home directory; wait for its window."""
         self.run("xterm", *_FONT, "-title", title, "-geometry", place, "-e", *_SHELL)
         self.await_window(title)
 
     def editor(self, name: str, place: str = "640x400+100+80") -> None:
-        """Open a file of the home directory in the editor; return when its window is there."""
+        """Open a file of the home directory in the editor; wait for its window."""
         self.run("xedit", "-geometry", place, name)
         self.await_windows(lambda windows: any(window.kind == "Xedit" for window in windows), "the editor")
 
     def clock(self, title: str, x: int, y: int, width: int, height: int) -> None:
-        """Open a window that shows the time; `await_window` waits for it."""
+        """Open a window that shows the time, without waiting for it."""
         self.run("xclock", "-title", title, "-geometry", f"{width}x{height}+{x}+{y}")
 
     def await_window(self, *titles: str) -> None:
-        """Wait until windows with these titles are there.
+        """Wait until windows with these titles exist.
 
         Raises:
-            DeskFailed: they do not appear.
+            DeskFailed: they do not appear in time.
         """
         self.await_windows(lambda found: set(titles) <= {each.title for each in found}, " and ".join(titles))
 
     def await_windows(self, condition: Callable[[Sequence[Window]], bool], what: str) -> None:
-        """Wait until `condition` holds of the windows.
+        """Wait until the list of windows satisfies `condition`.
 
         Raises:
-            DeskFailed: it does not come true.
+            DeskFailed: it does not within `APPEAR_TIMEOUT`.
         """
         deadline = time.monotonic() + APPEAR_TIMEOUT
         while not condition(self.windows()):
             if time.monotonic() > deadline:
-                raise DeskFailed(f"{what} does not appear within {APPEAR_TIMEOUT:g} s")
+                raise DeskFailed(f"{what} did not appear within {APPEAR_TIMEOUT:g} s")
             self._client.nudge()
             select.select([], [], [], LOOK_AGAIN)
 
     def commands(self) -> list[list[str]]:
-        """Return the command line of each process of this episode."""
+        """Return the command lines of this episode's processes."""
         found = []
         for pid in self._strays():
             with suppress(OSError):  # it has just ended
@@ -159,21 +159,21 @@ class Desk:
         return self._client.windows()
 
     def pointer(self) -> Pointer:
-        """Return where the mouse is."""
+        """Return the state of the mouse."""
         return self._client.pointer()
 
     def add_square(self, x: int, y: int, width: int, height: int, colour: int, *, below: bool = False) -> int:
-        """Show a coloured rectangle, above or below the windows; return its number."""
+        """Show a coloured rectangle, above or below the windows; return its id."""
         square = self._client.add_square(x, y, width, height, colour, below=below)
         self._squares.add(square)
         return square
 
     def move_square(self, square: int, x: int, y: int) -> None:
-        """Put a square somewhere else."""
+        """Move a square to another position."""
         self._client.move_square(square, x, y)
 
     def remove_square(self, square: int) -> None:
-        """Take a square away."""
+        """Remove a square."""
         self._squares.discard(square)
         self._client.remove_square(square)
 
@@ -193,15 +193,15 @@ class Desk:
         deadline = time.monotonic() + APPEAR_TIMEOUT
         while not self._client.managed():
             if self._manager.ended() or time.monotonic() > deadline:
-                raise DeskFailed(f"openbox does not start: {self._manager.stderr.lines()}")
+                raise DeskFailed(f"openbox did not start: {self._manager.stderr.lines()}")
             select.select([], [], [], LOOK_AGAIN)
 
     def _await_empty(self) -> None:
-        """The windows of programs that were killed go a moment later; those of others are closed by force."""
+        """Wait until no window remains, and disconnect the programs of those that do."""
         deadline = time.monotonic() + APPEAR_TIMEOUT
         while windows := self.windows():
             if time.monotonic() > deadline:
-                raise DeskFailed(f"{len(windows)} windows of the last episode do not go")
+                raise DeskFailed(f"{len(windows)} windows of the last episode did not close")
             for window in windows:
                 self._client.kill(window.id)
             select.select([], [], [], LOOK_AGAIN)
@@ -225,25 +225,25 @@ class Desk:
             task_user().remove(self.home)
 
     def _sweep(self) -> None:
-        """End what left its process group, such as a shell in its terminal, and what that started."""
+        """Kill processes that left their process group, such as a shell in a terminal, and their children."""
         deadline = time.monotonic() + SWEEP_TIMEOUT
         while strays := self._strays():
             if time.monotonic() > deadline:
-                log.warning("! %d processes of the last episode do not end", len(strays))
-                task_user().end_all()  # at once, the window manager too
+                log.warning("! %d processes of the last episode did not end", len(strays))
+                task_user().end_all()  # includes the window manager
                 return
             for pid in strays:
                 with suppress(ProcessLookupError):
                     task_user().signal(pid, SIGKILL)
-            select.select([], [], [], LOOK_AGAIN)  # the kernel needs a moment to end them
+            select.select([], [], [], LOOK_AGAIN)  # until the kernel has ended them
 
     def _end_all(self) -> None:
-        with suppress(OSError):  # the display may be gone before
+        with suppress(OSError):  # the display may have ended first
             self._end_episode()
         self._end_manager()
 
     def _strays(self) -> list[int]:
-        """Return the processes of this episode, however they have detached themselves."""
+        """Return the process ids of this episode, including detached processes."""
         manager = [] if self._manager is None else [self._manager.pid]
         return task_user().processes(f"{_MARK}={self._directory}", manager)
 
@@ -254,5 +254,5 @@ class Desk:
 
 
 def missing_programs() -> list[str]:
-    """Return the Debian packages that have to be installed first."""
+    """Return the Debian packages of required programs that are not installed."""
     return sorted({package for program, package in PROGRAMS.items() if shutil.which(program) is None})

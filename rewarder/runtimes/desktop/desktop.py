@@ -1,4 +1,4 @@
-"""A desktop as a remote: windows, a terminal, an editor, and tasks that check themselves what was done."""
+"""A desktop as a remote: windows, a terminal, an editor, and tasks that check the result."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from vnc.events import Event
 
 FPS = 30.0
 MAX_FAILURES = 3
-"""Attempts at setting up an episode."""
+"""Failed attempts to set up an episode after which the remote ends."""
 SMALLEST = (800, 600)
-"""Width and height that the tasks need."""
+"""The smallest width and height for the tasks."""
 
 log = logging.getLogger(__name__)
 
 
 class DesktopRuntime(Runtime):
-    """Tasks on one desktop; the seed decides their particulars.
+    """Tasks on one desktop. The seed determines a task's names, words, places and colours.
 
-    An episode ends when its task is done or failed (terminated), or at the task's time limit (truncated). Nothing of it
-    is left for the next one: programs, windows, files, clipboard and pointer are as new.
+    An episode terminates when its task is solved or failed, and is truncated at the task's time limit. The next episode
+    has new programs, windows, files, clipboard and pointer.
     """
 
     display = True
 
     def __init__(self, env_id: str, display: XDisplay, fps: float = FPS) -> None:
         if env_id not in TASKS:
-            raise ValueError(f"unknown env_id {env_id!r}, there are {', '.join(TASKS)}")
+            raise ValueError(f"unknown env_id {env_id!r}, the tasks are {', '.join(TASKS)}")
         self.env_ids = (env_id, *(other for other in TASKS if other != env_id))
         self.fps = fps
         self.width, self.height = display.width, display.height
@@ -48,15 +48,15 @@ class DesktopRuntime(Runtime):
         """Start the window manager.
 
         Raises:
-            DeskFailed: it does not start.
+            DeskFailed: it did not start.
         """
         self._desk.open()
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
-        """Begin an episode of `env_id`; the tick brings its instruction.
+        """Begin an episode of `env_id`; return its instruction.
 
         Raises:
-            DeskFailed: it cannot be set up, time after time.
+            DeskFailed: `MAX_FAILURES` attempts to set it up failed.
             DisplayError: the display is gone.
         """
         for failures in range(1, MAX_FAILURES + 1):
@@ -71,10 +71,12 @@ class DesktopRuntime(Runtime):
                 continue
             self._began = time.monotonic()
             return Tick(text=text)
-        raise DeskFailed(f"{env_id} cannot be set up, {MAX_FAILURES} times; at last: {failure}")
+        raise DeskFailed(
+            f"{env_id} could not be set up in {MAX_FAILURES} attempts; the last error: {failure}"
+        )
 
     def tick(self, events: Sequence[Event]) -> Tick:
-        """See what was done; the input went to the programs through the display.
+        """Check the task. Input reaches the programs through the display.
 
         Raises:
             DisplayError: the display is gone.
@@ -100,22 +102,22 @@ class DesktopRuntime(Runtime):
 
 @contextmanager
 def on_display(env_id: str, display: XDisplay, fps: float | None = None) -> Iterator[DesktopRuntime]:
-    """Start `display` and yield a runtime that plays on it.
+    """Start `display`, and yield a runtime for the tasks on it.
 
     Args:
         env_id: of the first task.
-        display: not started yet.
-        fps: how often a second the desktop is looked at.
+        display: a display that is not started.
+        fps: checks of the task per second; None is 30.
 
     Raises:
-        ValueError: there is no such task, the screen is too small for it, or a program is not installed.
+        ValueError: no task has this name, the screen is too small, or a program is not installed.
         DisplayError: the display does not start.
     """
     if missing := missing_programs():
         raise ValueError(f"{env_id} needs programs that are not installed: apt install {' '.join(missing)}")
     if display.width < SMALLEST[0] or display.height < SMALLEST[1]:
         raise ValueError(
-            f"{env_id} needs a screen of {SMALLEST[0]}x{SMALLEST[1]}, not {display.width}x{display.height}"
+            f"{env_id} needs a screen of at least {SMALLEST[0]}x{SMALLEST[1]}, not {display.width}x{display.height}"
         )
     runtime = DesktopRuntime(env_id, display, fps or FPS)
     with display:

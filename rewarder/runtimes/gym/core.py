@@ -1,8 +1,8 @@
-"""`gym-core.<gymnasium id>`: any Gymnasium environment that renders, in real time and on the keyboard.
+"""`gym-core.<gymnasium id>`: a Gymnasium environment that renders, in real time, with the keyboard as its actions.
 
-The id is Gymnasium's: `CartPole-v1`; `ALE/Pong-v5`; `module:My-v0`, whose module is imported first; or
-`module:MyEnv`, a class (or function) of that module that makes the environment. Only who starts the remote chooses it:
-a client may ask for that one env id, and nothing that a client sends is imported.
+The id is one of Gymnasium's, such as `CartPole-v1` or `ALE/Pong-v5`; or `module:My-v0`, whose module is imported first;
+or `module:MyEnv`, a class or function of that module which makes the environment. Clients may ask for the env id that
+the remote was started with only, so that no client chooses what is imported.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ PREFIX = "gym-core."
 DEFAULT_FPS = 60.0
 CONSOLE_FPS = 60.0
 MAX_INFO = 16 * 1024
-"""Bytes that one value of an info may have as JSON; what is longer is left out."""
+"""Bytes of one value of an info as JSON; longer values are left out."""
 _LIVES = "lives"
 _RESERVED = "truncated"
-"""What the protocol itself puts into the info of an episode's end."""
+"""A key that the protocol uses in the info of an episode's end."""
 _ATARI = "ale_py"
 
 log = logging.getLogger(__name__)
 
 
 class GymCore(Runtime):
-    """One Gymnasium environment at its `render_fps`, one step a tick; keys as in `rewarder.runtimes.gym.keys`.
+    """A Gymnasium environment at its `render_fps`, one step per tick; `rewarder.runtimes.gym.keys` maps the keys.
 
-    An Atari game plays every frame of its console, 60 a second: how many to skip is the agent's business. The
-    environment's info is sent with each tick, as far as JSON can express it and a value is at most `MAX_INFO` bytes
-    long; `lives` only when an episode begins and when their number changes, and of Atari's nothing else.
+    Atari games run every frame of the console, 60 per second; agents skip frames themselves. The environment's info is
+    sent with each tick, except values that JSON does not have or that are longer than `MAX_INFO`. `lives` is sent at
+    the beginning of an episode and when it changes. Of Atari's infos, only `lives` is sent.
     """
 
     lockstep = True
 
     def __init__(self, env_id: str, *, fps: float | None = None, send_env_observation: bool = False) -> None:
         if not env_id.startswith(PREFIX):
-            raise ValueError(f"a gym-core env_id is {PREFIX}<gymnasium id>, not {env_id!r}")
+            raise ValueError(f"invalid env_id {env_id!r}, it must be {PREFIX}<gymnasium id>")
         self.env_ids = (env_id,)
         self._fps = fps
         self._send_env_observation = send_env_observation
@@ -62,11 +62,11 @@ class GymCore(Runtime):
         self._left_out: set[str] = set()
 
     def open(self) -> None:
-        """Make the environment and render once, to know the size of its frames.
+        """Make the environment, and render a first frame for the screen's size.
 
         Raises:
-            ValueError: there is none of this id, a package that it needs is missing, it has actions that cannot be
-                typed, or does not render RGB frames.
+            ValueError: the id is unknown, a package is missing, the action space has no keyboard mapping, or the
+                environment does not render RGB frames.
         """
         gymnasium_id = self.env_ids[0].removeprefix(PREFIX)
         try:
@@ -92,10 +92,10 @@ class GymCore(Runtime):
         keys.reset()
         observation, info = env.reset(seed=seed)
         self._lives = None
-        return Tick(frame=_frame(env), env_observation=self._shown(observation), info=self._news(info))
+        return Tick(frame=_frame(env), env_observation=self._shown(observation), info=self._info(info))
 
     def tick(self, events: Sequence[Event]) -> Tick:
-        """Take one step with the action of the keys held."""
+        """Take one step with the action of the keys that are down."""
         env, keys = self._opened()
         observation, reward, terminated, truncated, info = env.step(keys.action(self._keys.tick(events)))
         return Tick(
@@ -104,7 +104,7 @@ class GymCore(Runtime):
             done=bool(terminated or truncated),
             truncated=bool(truncated and not terminated),
             env_observation=self._shown(observation),
-            info=self._news(info),
+            info=self._info(info),
         )
 
     def close(self) -> None:
@@ -120,14 +120,14 @@ class GymCore(Runtime):
     def _shown(self, observation: object) -> object | None:
         return _jsonable(observation) if self._send_env_observation or self.env_observation_wanted else None
 
-    def _news(self, info: Mapping[str, Any]) -> dict[str, object]:
-        news = {str(key): _jsonable(value) for key, value in info.items() if key != _RESERVED}
-        lives = news.pop(_LIVES, None)
-        if self._is_atari:  # its other infos are clocks, which change with every frame
-            news = {}
+    def _info(self, info: Mapping[str, Any]) -> dict[str, object]:
+        sent = {str(key): _jsonable(value) for key, value in info.items() if key != _RESERVED}
+        lives = sent.pop(_LIVES, None)
+        if self._is_atari:  # its other infos are frame counters, which change with every frame
+            sent = {}
         if lives is not None and lives != self._lives:
-            self._lives = news[_LIVES] = lives
-        return {key: value for key, value in news.items() if self._can_be_sent(key, value)}
+            self._lives = sent[_LIVES] = lives
+        return {key: value for key, value in sent.items() if self._can_be_sent(key, value)}
 
     def _can_be_sent(self, key: str, value: object) -> bool:
         try:
@@ -137,7 +137,7 @@ class GymCore(Runtime):
         else:
             if size <= MAX_INFO:
                 return True
-            why = f"{size} bytes long, at most {MAX_INFO} are sent"
+            why = f"{size} bytes, the limit is {MAX_INFO}"
         if key not in self._left_out:
             self._left_out.add(key)
             log.warning("! info %.64r is left out: %s", key, why)
@@ -145,7 +145,7 @@ class GymCore(Runtime):
 
 
 def _make(gymnasium_id: str) -> gymnasium.Env[Any, Any]:
-    # Environments draw with SDL: into memory, without looking for a display or a sound card.
+    # Environments that draw with SDL need no display and no sound card then.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     try:
@@ -168,7 +168,7 @@ def _spec(gymnasium_id: str) -> EnvSpec:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise
         raise ValueError(
-            f"{gymnasium_id}: there is no module {error.name!r}; PYTHONPATH says where modules are looked for"
+            f"{gymnasium_id}: no module {error.name!r}; add its directory to PYTHONPATH"
         ) from error
     if name not in gymnasium.registry and callable(getattr(module, name, None)):
         return EnvSpec(id=name, entry_point=f"{module_name}:{name}")
@@ -176,7 +176,7 @@ def _spec(gymnasium_id: str) -> EnvSpec:
 
 
 def _registered(gymnasium_id: str) -> str:
-    """Return the id, having registered the games of Atari's console if they are installed."""
+    """Return the id; register Atari's games first if they are installed."""
     if gymnasium_id not in gymnasium.registry:
         if importlib.util.find_spec(_ATARI):
             gymnasium.register_envs(importlib.import_module(_ATARI))
@@ -186,7 +186,7 @@ def _registered(gymnasium_id: str) -> str:
 
 
 def _missing(error: gymnasium.error.DependencyNotInstalled) -> str:
-    """Return in one line what is not installed, and the extra that brings it, if there is one."""
+    """Return in one line which package is missing, and the extra that installs it, if any."""
     what = " ".join(str(error).split())
     for package, extra in (("ale-py", "atari"), ("pygame", "gym-core")):
         if package in what:
@@ -206,12 +206,14 @@ def _fps(env: gymnasium.Env[Any, Any]) -> float:
 def _frame(env: gymnasium.Env[Any, Any]) -> Frame:
     frame = np.asarray(env.render())
     if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-        raise ValueError(f"render() gave {frame.dtype} {frame.shape}, not uint8 (height, width, 3)")
+        raise ValueError(
+            f"render() returned {frame.dtype} {frame.shape}, it must return uint8 (height, width, 3)"
+        )
     return frame
 
 
 def _jsonable(value: object) -> object:
-    """Return an observation of any space as what JSON can say."""
+    """Return an observation of any space as a JSON value."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, dict):

@@ -1,11 +1,11 @@
-"""The keyboard as actions of a Gymnasium environment.
+"""Map the keyboard to actions of a Gymnasium environment.
 
-Discrete actions: what the environment says itself (`get_keys_to_action`, as Atari's do), else the table below, else
-digits (letters from the tenth action on) and, for few actions, the arrows. With no key held the action is the
-environment's no-op. One that has none (CartPole) goes on with the last action: the key says where to go, not how long.
+Discrete actions use the environment's own mapping (`get_keys_to_action`, as Atari has), else the table below, else
+digits (letters from the tenth action on) and, for up to four actions, the arrows. Without a key, the action is the
+environment's no-op; an environment without one (CartPole) repeats the last action.
 
-Continuous actions: left and right move the first axis to its bounds, down and up the second, a and d the third, s and
-w the fourth; a released axis returns to 0, or to the bound next to it.
+Continuous actions: left and right set the first axis to its bounds, down and up the second, a and d the third, s and w
+the fourth. Without a key, an axis is 0, or its bound next to 0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PYGAME = {
     273: UP,
     274: DOWN,
     275: RIGHT,
-    276: LEFT,  # of pygame 1, still in classic control
+    276: LEFT,  # pygame 1 keys, which classic control still uses
     1073741903: RIGHT,
     1073741904: LEFT,
     1073741905: DOWN,
@@ -57,10 +57,10 @@ _WASD = {LEFT: ord("a"), RIGHT: ord("d"), UP: ord("w"), DOWN: ord("s")}
 
 
 class KeyMap(Protocol):
-    """Turns the keys held during a tick into an action."""
+    """Maps the keys of a tick to an action."""
 
     def reset(self) -> None:
-        """A new episode begins."""
+        """Begin an episode."""
         ...
 
     def action(self, held: frozenset[int]) -> Any:
@@ -69,10 +69,10 @@ class KeyMap(Protocol):
 
 
 def key_map(env: gymnasium.Env[Any, Any]) -> KeyMap:
-    """Return the keyboard of `env`.
+    """Return the keyboard mapping of `env`.
 
     Raises:
-        ValueError: its actions cannot be typed.
+        ValueError: its action space has no mapping.
     """
     space = env.action_space
     if isinstance(space, Discrete):
@@ -83,7 +83,7 @@ def key_map(env: gymnasium.Env[Any, Any]) -> KeyMap:
 
 
 class DiscreteKeys:
-    """The action of the largest combination of keys that is held whole."""
+    """Discrete actions: that of the largest combination of keys that are all down."""
 
     def __init__(self, combinations: Combinations, noop: int | None, first: int) -> None:
         self._combinations = sorted(combinations.items(), key=lambda entry: -len(entry[0]))
@@ -96,7 +96,7 @@ class DiscreteKeys:
         self._last = self._first
 
     def action(self, held: frozenset[int]) -> int:
-        """Return the action for the keys held, or the no-op, or the last one."""
+        """Return the action of the keys, else the no-op, else the last action."""
         for keys, action in self._combinations:
             if keys <= held:
                 self._last = action
@@ -105,7 +105,7 @@ class DiscreteKeys:
 
 
 class ContinuousKeys:
-    """Two keys for each of the first axes."""
+    """Continuous actions: two keys for each of the first four axes."""
 
     def __init__(self, space: Box) -> None:
         low, high = space.low.ravel(), space.high.ravel()
@@ -115,10 +115,10 @@ class ContinuousKeys:
         self._space = space
 
     def reset(self) -> None:
-        """Nothing is remembered."""
+        """Do nothing: actions depend on the present keys only."""
 
     def action(self, held: frozenset[int]) -> NDArray[Any]:
-        """Return each axis at rest, or at the bound its key stands for; both keys together are neither."""
+        """Return each axis at the bound of its key, and at rest without a key or with both."""
         values = self._rest.copy()
         for axis, (back, forth) in enumerate(_AXES[: len(values)]):
             if (back in held) != (forth in held):
@@ -147,7 +147,7 @@ def _own_keys(mapping: Mapping[Iterable[str | int], int], first: int) -> Discret
     combinations = {frozenset(map(_keysym, keys)): int(action) for keys, action in mapping.items()}
     used = frozenset().union(*combinations)
     if not used & _WASD.keys():
-        # What is steered with w, a, s and d can be steered with the arrows too.
+        # The arrow keys work like w, a, s and d.
         arrows = {letter: arrow for arrow, letter in _WASD.items()}
         combinations |= {
             frozenset(arrows.get(key, key) for key in keys): action for keys, action in combinations.items()

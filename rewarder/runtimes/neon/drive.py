@@ -1,9 +1,9 @@
 """`builtin.NeonDrive-v0`: drive at night, overtake, collect, do not crash.
 
-Left and right (or a and d) steer, up and down (or w and s) accelerate and brake. Every car left behind and every
-green ring driven through is worth 1; a crash costs 1 and ends the episode; after a minute it is cut. The game is a
-function of its seed and of the events of each tick: the same input gives the same pixels and rewards. An episode
-without a seed follows from the last one given.
+Left and right (or a and d) steer, up and down (or w and s) accelerate and brake. Each overtaken car and each caught
+ring is worth 1. A crash is worth -1 and ends the episode. After a minute the episode is truncated. The game is a
+function of its seed and of the events of each tick: the same input gives the same pixels and rewards. Without a seed,
+an episode continues the random numbers of the last seed.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from vnc.session import Frame
 ENV_ID = "builtin.NeonDrive-v0"
 EPISODE_SECONDS = 60
 LANES = (-0.66, 0.0, 0.66)
-LIMIT = 0.83  # the guard rails: as far as the player gets from the middle
+LIMIT = 0.83  # the guard rails, the player's largest distance from the middle
 STEER_SPEED, STEER_TIME = 1.7, 0.07  # road halves per second, and the time constant to get there
 SLOW, CRUISE, FAST = 2.4, 4.2, 7.0
 SPEED_TIME = 0.35
-ONCOMING = 1.2  # what traffic adds to the player's speed
+ONCOMING = 1.2  # the speed of traffic towards the player
 SIGHT = 15.0
 GONE = 0.85
 GAP_FIRST, GAP_LAST = 6.4, 4.8  # between rows of traffic, at the start and after a minute
@@ -45,17 +45,22 @@ CATCH_WIDTH = PLAYER_HALF + ORB_HALF
 
 
 class Road:
-    """Traffic and rings, in rows; one lane of each row is always free, at most one lane from the last one."""
+    """Traffic and rings in rows. One lane of each row is free, at most one lane from that of the last row."""
 
     def __init__(self, seed: int) -> None:
         self._dice = random.Random(seed)
         self._free = 1
         self._next = SIGHT + 4
         self.things: list[Thing] = []
-        """Near ones first."""
+        """All things, the nearest first."""
 
     def advance(self, distance: float, progress: float) -> None:
-        """Bring everything `distance` closer, and new rows over the horizon; `progress` goes from 0 to 1."""
+        """Move everything closer by `distance`, and add rows at the horizon.
+
+        Args:
+            distance: in road units.
+            progress: of the episode, 0 to 1; later rows are denser.
+        """
         self.things = [Thing(thing.kind, thing.x, thing.z - distance) for thing in self.things]
         self._next -= distance
         while self._next < SIGHT:
@@ -75,7 +80,7 @@ class Road:
 
 
 class NeonDrive(Runtime):
-    """The game; see the module."""
+    """The game NeonDrive, which the module's docstring describes."""
 
     env_ids = (ENV_ID,)
     width, height = WIDTH, HEIGHT
@@ -88,13 +93,13 @@ class NeonDrive(Runtime):
         self._scene: Scene | None = None
 
     def open(self) -> None:
-        """Draw what can be drawn beforehand."""
+        """Draw the parts of the picture that do not change."""
         self._scene = Scene()
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
         """Put the car on the middle lane of an empty road."""
         self._keys.clear()
-        # The road is driven in steps of about a 60th of a second, so that slow ticks do not jump over traffic.
+        # The game advances in steps of about 1/60 s, so that slow ticks do not skip collisions.
         self._steps = max(1, round(60 / self.fps))
         self._step = 1 / (self.fps * self._steps)
         self._episode_ticks = round(EPISODE_SECONDS * self.fps)
@@ -112,7 +117,7 @@ class NeonDrive(Runtime):
         return Tick(frame=self._draw())
 
     def tick(self, events: Sequence[Event]) -> Tick:
-        """Drive for one tick."""
+        """Advance the game by one tick."""
         keys = self._keys.tick(events)
         side = _axis(keys, (LEFT, ord("a")), (RIGHT, ord("d")))
         pedal = _axis(keys, (DOWN, ord("s")), (UP, ord("w")))
@@ -139,7 +144,7 @@ class NeonDrive(Runtime):
         self._road.advance((self._speed + ONCOMING) * self._step, self._ticks / self._episode_ticks)
 
     def _meet(self) -> int:
-        """Crash, catch or overtake what has come close; return the reward."""
+        """Handle crashes, caught rings and overtaken cars; return the reward."""
         reward, kept = 0, []
         for thing in self._road.things:
             aside = abs(thing.x - self._player)

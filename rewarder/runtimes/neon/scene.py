@@ -1,4 +1,4 @@
-"""The pictures of NeonDrive: a road in perspective under a neon sky, drawn beforehand wherever possible."""
+"""The pictures of NeonDrive: a road in perspective under a neon sky, mostly drawn in advance."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CAMERA = 0.45  # how much of the player's position the camera follows
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something on the road: `x` across it (-1 to 1 between the edges), `z` its distance."""
+    """A thing on the road: `x` is its place across (-1 to 1 between the edges), `z` its distance."""
 
     kind: str
     x: float
@@ -39,7 +39,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All a frame shows."""
+    """The state that a frame shows."""
 
     player: float
     steering: float
@@ -66,7 +66,7 @@ def _rgb(*colour: int) -> Field:
 
 
 class Scene:
-    """Draws frames from `View`s; building one takes a fraction of a second."""
+    """Draws frames from `View`s. Its construction takes a fraction of a second."""
 
     def __init__(self) -> None:
         self._scale = ((np.arange(GROUND) + 0.5) / GROUND).astype(np.float32)
@@ -87,7 +87,7 @@ class Scene:
         self._digits = {name: art.digit(name, 2, art.CYAN) for name in art.DIGIT_ROWS}
 
     def draw(self, view: View, things: Sequence[Thing]) -> Frame:
-        """Return a new frame; `things` come near ones first."""
+        """Return a new frame; `things` are sorted, the nearest first."""
         frame = np.empty((HEIGHT, WIDTH, 3), np.uint8)
         self._draw_backdrop(frame, view)
         camera = view.player * CAMERA
@@ -103,7 +103,7 @@ class Scene:
 
     @staticmethod
     def project(x: float, z: float, curve: float) -> tuple[int, int]:
-        """Return the pixel of a point on the road, `x` counted from the camera."""
+        """Return the pixel of a point on the road; `x` is relative to the camera."""
         scale = 1 / z
         bend = curve * BEND * (1 - scale) ** 2 if scale < 1 else 0.0
         return round(WIDTH / 2 + x * ROAD * scale + bend), round(HORIZON + GROUND * scale)
@@ -137,7 +137,7 @@ class Scene:
         scale = self._scale[:, None]
         x = (np.arange(WIDE, dtype=np.float32) - WIDE / 2) / (ROAD * scale)
         depth = (1 / scale).astype(np.float32)
-        # Cells of the pattern from one row to the next; it fades where rows would skip some.
+        # Pattern cells per row; the pattern fades where rows would skip cells.
         per_row = (depth * depth / GROUND / CELL).astype(np.float32)
         clear = np.clip(0.7 - per_row, 0, 1)[..., None]
         road = (np.abs(x) <= 1)[..., None].astype(np.float32)
@@ -157,7 +157,7 @@ class Scene:
 
 
 def _still(x: Field, scale: Field, road: Field) -> Field:
-    """Return what of the ground does not move: surfaces, the edges of the road, lines that lead to the horizon."""
+    """Return the fixed parts of the ground: surfaces, the road's edges, lines towards the horizon."""
     from_edge = np.abs(np.abs(x) - 1.03)
     edge = np.clip(1 - from_edge / 0.035, 0, 1)[..., None]
     halo = np.exp(-from_edge / 0.12)[..., None]
@@ -168,7 +168,7 @@ def _still(x: Field, scale: Field, road: Field) -> Field:
 
 
 def _moving(cells: Field, per_row: Field) -> tuple[Field, Field, Field]:
-    """Return what moves: a wave of brightness, bars across the ground, dashes between the lanes."""
+    """Return the moving parts of the ground: a wave of brightness, bars, and dashes between the lanes."""
     wave = (cells - np.floor(cells)).astype(np.float32) * 2 - 0.8
     bar = _lines(cells, np.maximum(0.06, per_row))
     dash = (np.abs(cells - np.rint(cells)) < 0.22).astype(np.float32)
@@ -228,6 +228,6 @@ def _skyline() -> Field:
 
 
 def _sizes(half: float, draw: Callable[[float], art.Sprite]) -> list[art.Sprite]:
-    """Draw a sprite at every half pixel of half width up to the largest that is ever shown."""
+    """Draw a sprite in all sizes, in steps of half a pixel of half width."""
     largest = int(half * ROAD / 0.8 * 2) + 1
     return [draw(max(step + 0.5, 1.5) / 2) for step in range(largest)]

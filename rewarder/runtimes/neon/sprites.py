@@ -35,7 +35,7 @@ DIGIT_ROWS = {
 
 @dataclass(frozen=True, slots=True)
 class Sprite:
-    """Premultiplied colour, and how much of the background stays (in 256ths); (x, y) is the anchor inside."""
+    """Premultiplied colour, the share of the background that remains (in 256ths), and the anchor (x, y)."""
 
     colour: NDArray[np.uint16]
     keep: NDArray[np.uint16]
@@ -60,7 +60,7 @@ class Sprite:
 
 
 class Canvas:
-    """A sprite being drawn, in units of its half width: u to the right, v upwards from the ground."""
+    """A drawing of a sprite in units of its half width: u to the right, v upwards from the ground."""
 
     def __init__(self, half: float, reach: float, top: float, below: float) -> None:
         self.half = half
@@ -124,7 +124,7 @@ def car(half: float, body: Colour, neon: Colour, lights: Colour, lean: float = 0
 
 
 def oncoming(half: float) -> Sprite:
-    """Draw a car one meets: red, with its headlights on."""
+    """Draw an oncoming car: red, with its headlights on."""
     return car(half, (150, 14, 6), ORANGE, (255, 240, 190))
 
 

@@ -1,12 +1,12 @@
-// Shows the remote with noVNC. The URL ends in #watch=TOKEN or #act=TOKEN; which of the two a token allows is decided,
-// and enforced, by the server.
+// Shows the remote with noVNC. The URL ends in #watch=TOKEN or #act=TOKEN. The server decides and enforces what a token
+// allows.
 
 const RETRY = 1000; // milliseconds
 
 const [mode, token = ''] = location.hash.slice(1).split('=');
 const acting = mode === 'act';
 const element = id => document.getElementById(id);
-const plain = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD'); // words of the remote
+const plain = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\uFFFD'); // for text of the remote
 const say = text => { element('state').textContent = text; };
 
 const address = () => {
@@ -19,7 +19,7 @@ const address = () => {
 
 const load = () => import('./novnc/core/rfb.js').catch(error => {
   say(`noVNC cannot be loaded: ${error.message}; trying again`);
-  setTimeout(() => location.reload(), RETRY); // a module that failed stays failed until then
+  setTimeout(() => location.reload(), RETRY); // a module that failed to load is not loaded again before
   throw error;
 });
 
@@ -38,7 +38,7 @@ const connect = async () => {
     element('name').textContent = document.title = plain(event.detail.name);
   });
   rfb.addEventListener('disconnect', () => {
-    say('no connection: the remote has ended, or the token is not its own; trying again');
+    say('no connection: the remote has ended, or the token is not valid; trying again');
     setTimeout(connect, RETRY);
   });
 };

@@ -105,7 +105,7 @@ def test_other_output_is_logged(play, caplog):
     assert "/bin/sh: not json" in caplog.messages
     assert '/bin/sh: {"level": "info"}' in caplog.messages
     assert any(
-        "not a report: Expected `float`, got `str` - at `$.reward`" in line for line in caplog.messages
+        "invalid report: Expected `float`, got `str` - at `$.reward`" in line for line in caplog.messages
     )
 
 
@@ -154,7 +154,7 @@ def test_it_runs_as_soon_as_a_window_appears(display, play):
 def test_without_window_and_report_it_runs_after_a_while(play, monkeypatch, caplog):
     monkeypatch.setattr(program, "READY_TIMEOUT", 0.2)
     assert play("sleep 60").tick([]).done is False
-    assert "! /bin/sh: no window after 0.2 s, taken as running" in caplog.messages
+    assert "! /bin/sh: no window after 0.2 s, the episode begins without one" in caplog.messages
 
 
 def test_a_reset_kills_the_whole_process_group(play):
@@ -193,7 +193,7 @@ def test_a_program_that_dies_at_once_is_given_up_with_its_last_words(play, monke
     monkeypatch.setattr(program, "FIRST_PAUSE", 0.02)
     began = time.monotonic()
     with pytest.raises(
-        ProgramFailed, match=r"ended within 1 s for the 5th time, with status 3(.*\n)+.*no such map"
+        ProgramFailed, match=r"ended within 1 s after 5 starts in a row, with status 3(.*\n)+.*no such map"
     ):
         play("echo 'no such map' >&2; exit 3")
     assert time.monotonic() - began > 0.02 * (1 + 2 + 4 + 8)  # it was not a tight loop
@@ -237,7 +237,7 @@ def test_close_leaves_nothing_and_may_come_twice(play):
 
 
 def test_a_missing_program_is_named():
-    with pytest.raises(ValueError, match=r"process\.nosuch: no program 'nosuch' is installed"):
+    with pytest.raises(ValueError, match=r"process\.nosuch: program 'nosuch' is not installed"):
         opened("process.nosuch").__enter__()
 
 

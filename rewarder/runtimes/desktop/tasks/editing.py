@@ -24,9 +24,9 @@ class OpenFile(Task):
         return f"Open the file {self._name} in the editor: its command is xedit."
 
     def check(self, elapsed: float) -> Outcome:
-        """An editor's window is there, and its command line names the file."""
+        """Succeed when an editor of the file has a window; fail when it is of another file."""
         editors = {window.id for window in self.desk.windows() if window.kind == EDITOR}
-        if editors <= self._editors:  # to look at all processes takes too long to do it at every tick
+        if editors <= self._editors:  # listing all processes takes too long for every tick
             return GOING
         self._editors = editors
         opened = [
@@ -38,20 +38,20 @@ class OpenFile(Task):
 
 
 class _Editing(Task):
-    """A file that is open in the editor has to get a certain content."""
+    """A task to change the content of a file that is open in the editor."""
 
     seconds: ClassVar[float] = 90.0
     _wanted: str
     _path: Path
 
     def open_editor(self, name: str, content: str, wanted: str) -> None:
-        """Show a file with `content`; the task is solved when it has been saved with `wanted`."""
+        """Open a file with `content`; the task is solved when the file contains `wanted`."""
         self._path, self._wanted = self.desk.home / name, wanted
         self._path.write_text(content)
         self.desk.editor(name)
 
     def check(self, elapsed: float) -> Outcome:
-        """Nobody minds an empty line or a space at the end."""
+        """Succeed when the file has the content, except for white space at its end."""
         text = content(self._path)  # None while an editor replaces it
         return SOLVED if text is not None and text.rstrip() == self._wanted.rstrip() else GOING
 

@@ -10,17 +10,17 @@ from rewarder.runtimes.desktop.tasks.task import GOING, SOLVED, WORDS, Outcome, 
 
 
 class FileTask(Task):
-    """A terminal, some files with a few words in each, and a folder or two."""
+    """A task with a terminal and files of random words."""
 
     def file(self, name: str, text: str | None = None) -> Path:
-        """Write a file; without `text` it gets words of its own."""
+        """Write a file with `text`, or with random words."""
         path = self.desk.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text if text is not None else " ".join(self.random.sample(WORDS, 5)) + "\n")
         return path
 
     def names(self, count: int) -> list[str]:
-        """Choose different words."""
+        """Choose `count` different words."""
         return self.random.sample(WORDS, count)
 
     def prepare(self) -> str:
@@ -35,7 +35,7 @@ class FileTask(Task):
 
 
 class _OneFile(FileTask):
-    """Something happens to one file, whose content must not be lost."""
+    """A task about one file, whose content must not be lost."""
 
     def set_up(self) -> str:
         source, target, *others = self.names(5)
@@ -48,15 +48,15 @@ class _OneFile(FileTask):
         return self.describe(target)
 
     def describe(self, name: str) -> str:
-        """Return the instruction; `name` is for a file that is not there yet."""
+        """Return the instruction; `name` is free for a new file."""
         raise NotImplementedError
 
     def has_text(self, path: Path) -> bool:
-        """Whether the file's content is at `path`."""
+        """Return whether `path` has the file's content."""
         return content(path) == self._text
 
     def lost_or_going(self) -> Outcome:
-        """Not solved; failed if the content is nowhere any more."""
+        """Return the outcome of an unsolved task: failed if no file has the content any more."""
         if any(self.has_text(path) for path in self.desk.home.rglob("*")):
             return GOING
         return failed(f"the content of {self._source.name} is lost")
@@ -71,7 +71,7 @@ class CopyFile(_OneFile):
         return f"Copy the file {self._source.name} into the folder {self._folder.name}."
 
     def check(self, elapsed: float) -> Outcome:
-        """Both are there."""
+        """Succeed when both files have the content."""
         solved = self.has_text(self._source) and self.has_text(self._target)
         return SOLVED if solved else self.lost_or_going()
 
@@ -85,7 +85,7 @@ class MoveFile(_OneFile):
         return f"Move the file {self._source.name} into the folder {self._folder.name}."
 
     def check(self, elapsed: float) -> Outcome:
-        """It is there, and no longer here."""
+        """Succeed when the content is in the folder and the old file is gone."""
         solved = self.has_text(self._target) and not os.path.lexists(self._source)
         return SOLVED if solved else self.lost_or_going()
 
@@ -99,7 +99,7 @@ class RenameFile(_OneFile):
         return f"Rename the file {self._source.name} to {self._target.name}."
 
     def check(self, elapsed: float) -> Outcome:
-        """It has the new name, and no longer the old one."""
+        """Succeed when the content has the new name and the old file is gone."""
         solved = self.has_text(self._target) and not os.path.lexists(self._source)
         return SOLVED if solved else self.lost_or_going()
 
@@ -113,7 +113,7 @@ class DeleteFile(FileTask):
         return f"Delete the file {self._doomed.name}, and no other."
 
     def check(self, elapsed: float) -> Outcome:
-        """It is gone, the others are not."""
+        """Succeed when the file is gone; fail when another one is."""
         for path in self._others:
             if not os.path.exists(path):
                 return failed(f"{path.name} was deleted")
@@ -129,7 +129,7 @@ class MakeFolders(FileTask):
         return f"Make the folders {self._path}, each inside the one before."
 
     def check(self, elapsed: float) -> Outcome:
-        """They are there."""
+        """Succeed when all folders exist."""
         return SOLVED if os.path.isdir(self.desk.home / self._path) else GOING
 
 
@@ -153,7 +153,7 @@ class SortFiles(FileTask):
         return f"Move the files into the folders: {rules}."
 
     def check(self, elapsed: float) -> Outcome:
-        """A share for each file that has come where it belongs; lost ones cannot."""
+        """Reward each file once when it is in its folder."""
         sorted_now = [
             path
             for path, target in self._left.items()
@@ -165,7 +165,7 @@ class SortFiles(FileTask):
 
 
 class FindSecret(FileTask):
-    """Find a code in one of many files, and write it down."""
+    """Find a code in one of many files, and write it into a file."""
 
     seconds: ClassVar[float] = 90.0
 
@@ -182,7 +182,7 @@ class FindSecret(FileTask):
         return "A file in one of the folders has a secret code. Write the code, nothing else, into the file answer.txt."
 
     def check(self, elapsed: float) -> Outcome:
-        """A whole line was written: the code, or something else."""
+        """Succeed when the answer is the code; fail when it is another whole line."""
         answer = content(self.desk.home / "answer.txt") or ""
         if not answer.endswith("\n"):
             return SOLVED if answer == self._code else GOING

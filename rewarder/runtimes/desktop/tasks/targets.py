@@ -1,4 +1,4 @@
-"""Tasks with the mouse alone: coloured squares to click and to follow."""
+"""Tasks for the mouse: coloured squares to click and to follow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ClickTargets(Task):
     seconds: ClassVar[float] = 60.0
     count: ClassVar[int] = 10
     patience: ClassVar[float] = 3.0
-    """Seconds for which a square stays."""
+    """Seconds for which a square is shown."""
 
     def prepare(self) -> str:
         """Show the first square."""
@@ -23,7 +23,7 @@ class ClickTargets(Task):
         return f"Click the {self.count} squares that appear one after the other, each within {self.patience:g} seconds."
 
     def check(self, elapsed: float) -> Outcome:
-        """A share for each square that was clicked in time."""
+        """Reward each square that is clicked in time."""
         reward = 1 / self.count if self._square in self.desk.pressed() else 0.0
         if not reward and elapsed < self._until:
             return GOING
@@ -50,7 +50,7 @@ class ClickColour(Task):
     size: ClassVar[int] = 60
 
     def prepare(self) -> str:
-        """Show a square of each colour, none on top of another."""
+        """Show a square of each colour, without overlaps."""
         across, down = self.desk.width // 4, self.desk.height // 2
         cells = [(column * across, row * down) for column in range(4) for row in range(2)]
         self.random.shuffle(cells)
@@ -63,7 +63,7 @@ class ClickColour(Task):
         return f"Click the {self._wanted} square."
 
     def check(self, elapsed: float) -> Outcome:
-        """The first click on any square decides."""
+        """Succeed or fail at the first click on a square."""
         for square in self.desk.pressed():
             colour = self._colours.get(square)
             if colour is not None:
@@ -87,7 +87,7 @@ class FollowSquare(Task):
         return f"Keep the mouse pointer on the orange square for {self.duration:g} seconds."
 
     def check(self, elapsed: float) -> Outcome:
-        """The share of the time since the last look, if the pointer is on the square."""
+        """Reward the share of time since the last check if the pointer is on the square."""
         pointer = self.desk.pointer()
         x, y = self._place(self._seen)
         inside = x <= pointer.x < x + self.size and y <= pointer.y < y + self.size

@@ -1,4 +1,4 @@
-"""What a desktop task is: it sets up a desk, says what to do, and sees whether it is done."""
+"""The base class of desktop tasks, and the result of a check."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ COLOURS = {
 
 
 MAX_CONTENT = 1 << 20
-"""Bytes of a file that are looked at: it is the agent's, and may be endless."""
+"""Bytes up to which a file is read; an agent can make it endless."""
 
 
 def content(path: Path) -> str | None:
-    """Return the text of a file of a task; None if it is none that can be read, or too long."""
+    """Return the text of a file; None if it is not a readable regular file, or longer than `MAX_CONTENT`."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -46,12 +46,12 @@ def content(path: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a look at the desk found."""
+    """The result of a check: reward, whether the episode ends, and why."""
 
     reward: float = 0.0
     done: bool = False
     reason: str | None = None
-    """Why it is over."""
+    """Why the episode ends."""
 
 
 GOING = Outcome()
@@ -59,14 +59,14 @@ SOLVED = Outcome(1.0, True, "solved")
 
 
 def failed(reason: str) -> Outcome:
-    """The task cannot be solved any more."""
+    """Return the outcome of a task that can no longer be solved."""
     return Outcome(-1.0, True, reason)
 
 
 class Task:
-    """One episode's task; subclass it.
+    """The task of one episode. Subclass it.
 
-    The random numbers decide its particulars, in the same way for the same seed.
+    All choices come from `random`, so that equal seeds give equal tasks.
     """
 
     seconds: ClassVar[float] = 60.0
@@ -77,9 +77,9 @@ class Task:
         self.random = random
 
     def prepare(self) -> str:
-        """Set up the desk, which is empty; return the instruction."""
+        """Set up the empty desk; return the instruction."""
         raise NotImplementedError
 
     def check(self, elapsed: float) -> Outcome:
-        """See what was done, `elapsed` seconds after the beginning; called at every tick."""
+        """Check the task at a tick, `elapsed` seconds after the beginning."""
         raise NotImplementedError

@@ -8,24 +8,24 @@ from rewarder.display.x11_windows import Window
 from rewarder.runtimes.desktop.tasks.task import COLOURS, GOING, SOLVED, WORDS, Outcome, Task, failed
 
 TITLE = 30
-"""More pixels than a window's frame has at the top."""
+"""Upper bound of the height of a window's title bar, in pixels."""
 
 
 class WindowTask(Task):
-    """Some windows with a name and a clock in each."""
+    """A task with windows that show clocks, each with a name."""
 
     def show(self, **places: tuple[int, int, int, int]) -> None:
-        """Open a window for each name at (x, y, width, height); wait for all of them."""
+        """Open a window for each name at (x, y, width, height), and wait for all."""
         for name, (x, y, width, height) in places.items():
             self.desk.clock(name, x, y, width, height)
         self.desk.await_window(*places)
 
     def window(self, name: str) -> Window | None:
-        """Return a window by its name."""
+        """Return the window of this name; None if it does not exist."""
         return next((window for window in self.desk.windows() if window.title == name), None)
 
     def somewhere(self, width: int, height: int) -> tuple[int, int]:
-        """Choose a place for a window of that size."""
+        """Choose a random position for a window of this size."""
         x = self.random.randrange(10, self.desk.width - width - 20)
         return x, self.random.randrange(TITLE, self.desk.height - height - TITLE)
 
@@ -45,7 +45,7 @@ class CloseWindow(WindowTask):
         return f"Close the window {self._wanted}, and no other."
 
     def check(self, elapsed: float) -> Outcome:
-        """The first that is closed decides."""
+        """Succeed or fail at the first closed window."""
         titles = {window.title for window in self.desk.windows()}
         gone = [name for name in self._names if name not in titles]
         wrong = [name for name in gone if name != self._wanted]
@@ -55,20 +55,20 @@ class CloseWindow(WindowTask):
 
 
 class _OneWindow(WindowTask):
-    """One window, which must not be closed, and a rectangle that shows what is wanted of it."""
+    """A task about one window, which must not be closed."""
 
     seconds: ClassVar[float] = 30.0
     name: ClassVar[str] = "clock"
 
     def check(self, elapsed: float) -> Outcome:
-        """Solved once the mouse has let go."""
+        """Succeed when the window is right and no button is down."""
         window = self.window(self.name)
         if window is None:
             return failed("the window was closed")
         return SOLVED if self.right(window) and not self.desk.pointer().pressed else GOING
 
     def right(self, window: Window) -> bool:
-        """Whether the window is as it should be."""
+        """Return whether the window satisfies the task."""
         raise NotImplementedError
 
 
@@ -79,7 +79,7 @@ class MoveWindow(_OneWindow):
     size: ClassVar[tuple[int, int]] = (200, 160)
 
     def prepare(self) -> str:
-        """Mark a place that the window does not touch."""
+        """Mark a position that the window does not touch."""
         width, height = self.size
         x, y = self.somewhere(width, height)
         while True:
@@ -91,7 +91,7 @@ class MoveWindow(_OneWindow):
         return "Move the window onto the yellow rectangle, so that it covers it."
 
     def right(self, window: Window) -> bool:
-        """It is where the mark is, with or without its title."""
+        """Return whether the window, with or without its title bar, covers the mark."""
         return abs(window.x - self._x) <= self.tolerance and abs(window.y - self._y) <= self.tolerance + TITLE
 
 
@@ -101,7 +101,7 @@ class ResizeWindow(_OneWindow):
     tolerance: ClassVar[int] = 20
 
     def prepare(self) -> str:
-        """Show the size, beside the window."""
+        """Show a rectangle of the size beside the window."""
         half = self.desk.width // 2
         self._width, self._height = self.random.randrange(240, half - 60), self.random.randrange(260, 480)
         self.desk.add_square(half + 20, 60, self._width, self._height, COLOURS["blue"], below=True)
@@ -109,7 +109,7 @@ class ResizeWindow(_OneWindow):
         return "Make the window as wide and as high as the blue rectangle."
 
     def right(self, window: Window) -> bool:
-        """Its inside has the size, wherever it is."""
+        """Return whether the window has the size, at any position."""
         wrong = max(abs(window.width - self._width), abs(window.height - self._height))
         return wrong <= self.tolerance
 
@@ -118,12 +118,12 @@ class MaximizeWindow(_OneWindow):
     """Make a window fill the screen."""
 
     def prepare(self) -> str:
-        """Open it somewhere."""
+        """Open the window at a random position."""
         self.show(**{self.name: (*self.somewhere(240, 180), 240, 180)})
         return "Maximize the window."
 
     def right(self, window: Window) -> bool:
-        """Nothing but frames is left of the screen."""
+        """Return whether the window fills the screen except for frames."""
         return window.width >= self.desk.width - 20 and window.height >= self.desk.height - 60
 
 
@@ -133,7 +133,7 @@ class ArrangeWindows(WindowTask):
     seconds: ClassVar[float] = 45.0
 
     def prepare(self) -> str:
-        """Open both where they do not belong."""
+        """Open each window in the wrong half."""
         self._left, self._right = self.random.sample(WORDS, 2)
         middle, width = self.desk.width // 2, 220
         top = self.random.randrange(TITLE, self.desk.height // 2 - 200)
@@ -146,7 +146,7 @@ class ArrangeWindows(WindowTask):
         return f"Put the window {self._left} into the left half of the screen and {self._right} into the right half."
 
     def check(self, elapsed: float) -> Outcome:
-        """Both lie wholly in their half, and the mouse has let go."""
+        """Succeed when each window is inside its half and no button is down."""
         left, right = self.window(self._left), self.window(self._right)
         if left is None or right is None:
             return failed("a window was closed")

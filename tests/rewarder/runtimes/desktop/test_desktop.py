@@ -362,14 +362,14 @@ def test_what_is_not_installed_is_said(monkeypatch, tmp_path):
 
 def test_a_screen_that_is_too_small_is_refused():
     with (
-        pytest.raises(ValueError, match="needs a screen of 800x600, not 640x480"),
+        pytest.raises(ValueError, match="needs a screen of at least 800x600, not 640x480"),
         on_display(ID, XDisplay(640, 480)),
     ):
         pass
 
 
 def test_an_unknown_task_is_refused():
-    with pytest.raises(ValueError, match=r"unknown env_id 'desktop\.Nap-v0', there are desktop\.CopyFile-v0"):
+    with pytest.raises(ValueError, match=r"unknown env_id 'desktop\.Nap-v0', the tasks are desktop\.CopyFile-v0"):
         DesktopRuntime("desktop.Nap-v0", XDisplay(1024, 768))
 
 

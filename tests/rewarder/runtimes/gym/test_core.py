@@ -177,8 +177,8 @@ def test_its_info_is_sent_as_far_as_json_can_express_it(own, opened, caplog):
 
 def test_a_module_that_there_is_not_and_an_id_that_it_lacks_are_one_line(own):
     for name, words in (
-        ("no_such_envs:Mine-v3", "there is no module 'no_such_envs'; PYTHONPATH says"),
-        ("own_envs.no_such:Mine-v3", "there is no module 'own_envs.no_such'"),
+        ("no_such_envs:Mine-v3", "no module 'no_such_envs'; add its directory to PYTHONPATH"),
+        ("own_envs.no_such:Mine-v3", "no module 'own_envs.no_such'"),
         ("own_envs.inner:Other-v0", "`Other` doesn't exist"),
     ):
         with pytest.raises(ValueError, match=re.escape(words)) as caught:
