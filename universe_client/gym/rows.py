@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from universe_client.core.first_frames import check_awaited, has_failed
 from universe_client.core.info import merge
 from universe_client.core.remote import Slot
 from universe_client.core.vector import RemoteVector
-from universe_client.errors import ConfigError, RemoteError, ResetTimeout
+from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.startup import await_links
@@ -202,30 +203,13 @@ class Rows:
 
     def _keep_waiting(self, rows: list[int], deadline: float, must: bool) -> list[int]:
         """Return those of `rows` whose frames may still arrive."""
-        lost = [row for row in rows if self._is_lost(row)]
-        late = rows if time.monotonic() >= deadline else lost
-        if must and late:
-            raise self._failure(lost, late)
+        remotes = self.core.remotes
+        if must:
+            check_awaited([remotes[row] for row in rows], deadline, self.core.config.reset_timeout)
+            return rows
+        late = [row for row in rows if time.monotonic() >= deadline or has_failed(remotes[row])]
         self._given_up.update(late)
         return [row for row in rows if row not in late]
-
-    def _is_lost(self, row: int) -> bool:
-        error = self.core.remotes[row].error
-        return error is not None and error.permanent
-
-    def _failure(self, lost: Sequence[int], late: Sequence[int]) -> RemoteError:
-        if lost:
-            error = self.core.remotes[lost[0]].error
-            assert error is not None
-            return error
-        names = ", ".join(self._status(row) for row in late)
-        timeout = self.core.config.reset_timeout
-        return ResetTimeout(f"no observation within {timeout:g} s", remote=f"[{names}]", stage="reset")
-
-    def _status(self, row: int) -> str:
-        remote = self.core.remotes[row]
-        last = "" if remote.error is None else f" after {remote.error.stage}: {remote.error.args[0]}"
-        return f"{remote.link.label} {remote.link.state}{last}"
 
     # -- steps --------------------------------------------------------------------------------------------------
 
@@ -235,7 +219,7 @@ class Rows:
 
     def ready(self, row: int) -> bool:
         """Return whether `look` would return something new: a frame, the end of an episode, or a permanent failure."""
-        return self.core.remotes[row].has_news or self._is_over(row) or self._is_lost(row)
+        return self.core.remotes[row].has_news or self._is_over(row) or has_failed(self.core.remotes[row])
 
     def await_news(self, rows: Collection[int], count: int, timeout: float | None) -> list[int]:
         """Wait until `count` of `rows` are `ready`, at most `timeout` seconds; return the rows that are."""

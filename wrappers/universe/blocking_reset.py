@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from universe_client.core.first_frames import check_awaited
 from universe_client.core.info import CURRENT, SCHEMA, merge
-from universe_client.errors import ConfigError, ResetTimeout
+from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper
 
@@ -130,24 +131,14 @@ class BlockingReset(Wrapper):
         """Wait until no observation is missing; return whether one was."""
         waited = False
         while any(missing := [slot.observation is None for slot in self._slots]):
-            self._check(missing, deadline)
+            remotes = zip(self.unwrapped.remotes, missing, strict=True)
+            check_awaited([remote for remote, lacks in remotes if lacks], deadline, self.timeout)
             self.unwrapped.wait(deadline - time.monotonic())
             self._look(missing)
             for slot, was_missing in zip(self._slots, missing, strict=True):
                 slot.waited |= was_missing
             waited = True
         return waited
-
-    def _check(self, missing: Sequence[bool], deadline: float) -> None:
-        remotes = [remote for remote, lacks in zip(self.unwrapped.remotes, missing, strict=True) if lacks]
-        for remote in remotes:
-            if remote.error is not None and remote.error.permanent:
-                raise remote.error
-        if time.monotonic() >= deadline:
-            names = ", ".join(f"{remote.link.label} {remote.link.state}" for remote in remotes)
-            raise ResetTimeout(
-                f"no observation within {self.timeout:g} s", remote=f"[{names}]", stage="reset"
-            )
 
 
 class _Merged:
