@@ -76,6 +76,16 @@ ATTRIBUTES: dict[str, Mapping[str, str]] = {
         VNCActionSpace="use EventSpace",
         VNCObservationSpace="use ObservationSpace",
     ),
+    "wrappers": _universe(
+        CropObservations="use Crop around GymVectorEnv",
+        GymCoreSync='use mode="lockstep"',
+        Monitor="use `universe-client record`, or gymnasium.wrappers.RecordVideo",
+        Recording="use `universe-client record`",
+        Render="run `universe-client view ADDRESS`, or connect a VNC viewer",
+        SafeActionSpace="use KeyState, or an action map of universe_client.spaces",
+        Timer="use Logger",
+        experimental="import from wrappers: RandomEnv, SoftmaxClickMouse",
+    ),
 }
 """What to use instead of an attribute, by the name of the class or module and of the attribute."""
 

@@ -5,6 +5,9 @@ Wrappers of pixels (`Crop`, `Resize`, `Grey`, `FrameStack`, `MaxFrames`), of rew
 `universe_client.GymVectorEnv`. The others wrap `universe_client.VectorEnv`.
 """
 
+from typing import TYPE_CHECKING, Any
+
+from universe_client.renamed import missing
 from wrappers.gym.episode_statistics import EpisodeStatistics
 from wrappers.gym.episodic_lives import EpisodicLives
 from wrappers.gym.fire_start import FireStart
@@ -60,3 +63,13 @@ __all__ = [
     "Vision",
     "Wrapper",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+if not TYPE_CHECKING:  # a type checker would take every name for an attribute of this package
+
+    def __getattr__(name: str) -> Any:
+        missing("wrappers", name)

@@ -3,6 +3,7 @@
 import pytest
 
 import universe_client
+import wrappers
 from universe_client import Config, ConfigError, GymEnv, GymVectorEnv, PointerEvent, VectorEnv, spaces
 from universe_client.providers import DockerProvider, EmbeddedProvider, ProcessProvider
 from universe_client.renamed import ARGUMENTS, ATTRIBUTES
@@ -33,7 +34,7 @@ def test_a_method_of_universe_raises_an_error_that_points_to_its_page(open_env, 
         getattr(env, name)
 
 
-@pytest.mark.parametrize("module", [universe_client, spaces], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [universe_client, spaces, wrappers], ids=lambda module: module.__name__)
 def test_a_module_of_universe_raises_an_error_that_points_to_its_page(module):
     for name in ATTRIBUTES[module.__name__].keys() - vars(module).keys():
         with pytest.raises(AttributeError, match=PAGE):
@@ -42,7 +43,7 @@ def test_a_module_of_universe_raises_an_error_that_points_to_its_page(module):
 
 def test_a_name_that_never_existed_raises_a_plain_error(open_env, scripted):
     with open_env(scripted()) as env:
-        for owner in (env, universe_client, spaces):
+        for owner in (env, universe_client, spaces, wrappers):
             with pytest.raises(AttributeError, match=r"has no attribute 'nonsense'$"):
                 owner.nonsense  # noqa: B018
 
