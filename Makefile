@@ -1,8 +1,8 @@
-# Every target sets up what it needs, once. PYTHON picks the interpreter (3.11 or later) for the virtual environment.
+# Every target installs what it needs, once. PYTHON picks the interpreter (3.11 or later) for the virtual environment.
 PYTHON ?= python3
 BIN := .venv/bin
 RLLIB := .venv-rllib/bin/python
-# Processes that `make test` runs tests in; 0 is this one.
+# The number of processes of `make test`; 0 runs the tests in one.
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
@@ -14,16 +14,16 @@ run: .venv/.run
 test: .venv/.dev system
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
-# As if there were no Rust: the tests of the environment that take the driver there is.
+# The tests of the environment with the portable driver, as on a machine without Rust.
 test-portable: .venv/.dev system
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.support.without_core tests/universe_client tests/integration
 
-# Needs a Docker daemon and docker compose; .ci/docker provides them, and the image to build on.
+# Needs a Docker daemon and docker compose. .ci/docker provides them and the base image.
 test-docker: .venv/.dev system
 	$(BIN)/universe-client build
 	$(BIN)/python -m pytest -m docker tests/docker tests/faults
 
-# The fault table of docs/reliability.md; the rows that need Docker too where a daemon answers.
+# The fault table of docs/reliability.md, with the rows that need Docker if a daemon answers.
 faults: .venv/.dev system
 	@if $(BIN)/python -c 'from universe_client.providers.containers.engine import Engine; Engine().close()' 2>/dev/null; then \
 	    $(BIN)/universe-client build && \
@@ -35,15 +35,15 @@ faults: .venv/.dev system
 test-rllib: .venv-rllib/.done system
 	$(RLLIB) -m pytest tests/rllib
 
-# Faults at random: make chaos SECONDS=1800 SEED=1; without SEED it picks one, and prints it.
+# Faults at random: make chaos SECONDS=1800 SEED=1; without SEED it chooses one and prints it.
 chaos: .venv/.dev system
 	$(BIN)/python -m tests.chaos --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
-# Hostile bytes for every parser, so many seconds each: see fuzz/README.md. It needs cargo and a C++ compiler.
+# Hostile bytes for every parser, SECONDS each: see fuzz/README.md. Needs cargo and a C++ compiler.
 fuzz: .venv/.fuzz
 	$(BIN)/python -m fuzz --seconds $(or $(SECONDS),15)
 
-# Known vulnerabilities of dependencies; it fails, and says so, where an index of them cannot be reached.
+# Known vulnerabilities of dependencies. It fails if it cannot reach their databases.
 audit: .venv/.dev
 	.ci/audit
 
@@ -53,13 +53,13 @@ lint: .venv/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The site, in build/site. A warning, such as a link that leads nowhere, is an error.
+# The site, in build/site. Every warning, such as a broken link, is an error.
 docs: .venv/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
 	@echo "open build/site/index.html"
 
-# The Rust core. It needs cargo, and a C compiler to link. The second run is under loom, which tries the orders in which
-# threads can see each other's writes.
+# The Rust core. Needs cargo, and a C compiler to link. The second run uses loom, which explores the possible orders of
+# memory accesses between threads.
 test-rust:
 	cd vnc/core && cargo test --quiet --locked -p inflate -p pixels -p rfb -p sessions
 	cd vnc/core && RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 timeout 900 \
@@ -80,7 +80,7 @@ coverage: .venv/.dev system
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
-# Ten minutes over VNC in real time, and a few in lock-step; it fails when less is learned than docs/learning.md says.
+# Ten minutes over VNC in real time, and a few in lock-step; fails if the agents learn less than docs/learning.md states.
 learn: .venv/.learn
 	$(BIN)/python examples/learn_neon_drive.py --curve docs/learn-neon-drive.png
 	$(BIN)/python examples/learn_cartpole.py --curve docs/learn-cartpole.png
@@ -101,8 +101,8 @@ learn: .venv/.learn
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ .venv/.run
 
-# RLlib pins an older Gymnasium than miniwob wants (pip says so, and goes on): it gets an environment of its own, over
-# that of the other tests.
+# RLlib pins an older Gymnasium than miniwob needs, so it gets another virtual environment on top of .venv. pip warns about
+# the conflict and continues.
 .venv-rllib/.done: .venv/.dev
 	$(BIN)/python -m venv .venv-rllib
 	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')')" \
@@ -122,7 +122,7 @@ learn: .venv/.learn
 	$(BIN)/python -m pip install --quiet --editable '.[gym-core,learn]'
 	touch $@ .venv/.run
 
-# The real servers and viewers that the tests talk to; on other systems than Debian's kin, install them by hand.
+# The servers and viewers for the tests. On systems not derived from Debian, install them by hand.
 system:
 	@missing=""; for package in $(SYSTEM_PACKAGES); do \
 	    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \

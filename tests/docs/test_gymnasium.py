@@ -1,4 +1,4 @@
-"""docs/gymnasium.md: its code runs, and says what the page says."""
+"""docs/gymnasium.md: the code that calls into remotes returns what its comments state."""
 
 from __future__ import annotations
 

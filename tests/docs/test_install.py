@@ -1,4 +1,4 @@
-"""What is said about installing: commands that work from a checkout, with pip and with uv."""
+"""The documented commands for installing work from a checkout, with pip and with uv."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_extra_that_is_named_exists() -> None:
 
 
 def test_uv_is_told_which_extras_cannot_be_installed_together() -> None:
-    """RLlib pins a Gymnasium; an extra that needs a newer one is in conflict with it, or nothing can be locked."""
+    """RLlib pins an older Gymnasium. Extras that need a newer one must be declared as conflicts, or uv cannot lock them."""
     conflicts = [{one["extra"] for one in pair} for pair in PROJECT["tool"]["uv"]["conflicts"]]
     extras = {
         name: {Requirement(one).name for one in wanted}
