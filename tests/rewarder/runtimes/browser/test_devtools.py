@@ -122,7 +122,7 @@ def test_a_browser_that_goes_is_noticed_by_every_method(devtools):
 
 
 def test_garbage_is_an_error(devtools):
-    with pytest.raises(DevToolsError, match="no devtools message"):
+    with pytest.raises(DevToolsError, match="an invalid devtools message"):
         devtools.call("Test.garbage")
 
 
