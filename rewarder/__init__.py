@@ -1,1 +1,1 @@
-"""The rewarder protocol: rewards, episodes and control as JSON over WebSocket, both ends of it."""
+"""The rewarder: its protocol, both ends of a connection, and everything on the remote's side."""

@@ -205,7 +205,7 @@ class WindowClient:
             raise _lost(error) from None
 
     def _read_events(self) -> None:
-        """Note clicks on squares. Clicks that another client made up with SendEvent have a different type code."""
+        """Record clicks on squares. Events that other clients send with SendEvent have a different type code."""
         while True:
             try:
                 event = self._connection.poll_for_event()

@@ -1,4 +1,4 @@
-"""A real server and client on loopback, and a way to wait for what they do."""
+"""A real server and client on loopback, and a way to wait for their messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPISODE = EpisodeId((1,))
 
 
 class Bench:
-    """One server, any number of clients, and a bell that rings whenever something arrived."""
+    """One server, any number of clients, and an event that is set whenever a message arrives."""
 
     def __init__(self) -> None:
         self.resets: list[ResetRequest] = []
@@ -49,7 +49,7 @@ class Bench:
         return client, buffer
 
     async def until(self, condition: Callable[[], object]) -> None:
-        """Wait for a condition that can only change when something arrives."""
+        """Wait for a condition, which is checked when a message arrives."""
         async with asyncio.timeout(60):
             while not condition():
                 self.bell.clear()

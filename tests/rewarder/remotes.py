@@ -12,7 +12,7 @@ from rewarder.sdk.runtime import Runtime, Tick, serve
 
 
 class Scripted(Runtime):
-    """Ticks as told by `script` (a function of the tick's number in its episode); remembers what it was given."""
+    """Returns the ticks of `script`, a function of the tick's number in its episode; records its input."""
 
     env_ids = ("test.Scripted-v0", "test.Other-v0")
     fps, width, height = 200, 16, 8
@@ -31,7 +31,7 @@ class Scripted(Runtime):
         self.bell = asyncio.Event()
 
     async def until(self, condition):
-        """Wait until something this runtime was told makes `condition()` true."""
+        """Wait until `condition()` is true, which is checked at each call of this runtime."""
         async with asyncio.timeout(60):
             while not condition():
                 self.bell.clear()
@@ -84,7 +84,7 @@ async def served(runtime, **options):
 
 
 class Wire:
-    """A rewarder connection with everything it received, as (method, episode_id, body) and whole."""
+    """A rewarder connection that records received messages, whole and as (method, episode_id, body)."""
 
     def __init__(self, websocket):
         self.websocket = websocket
@@ -110,7 +110,7 @@ class Wire:
                 return message
 
     def heard(self):
-        """Return what was received in short: method without "v0.", episode id, and what matters of the body."""
+        """Return what was received in short: method without "v0.", episode id, and the essential part of the body."""
         return [
             (
                 message["method"].removeprefix("v0."),

@@ -1,4 +1,4 @@
-"""What the original client and server got wrong on the rewarder's side, each fault once, by name."""
+"""Faults of OpenAI Universe's rewarder client and server, one test for each."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ async def test_remote_passwords_are_in_no_log_and_no_answer(bench, caplog, passw
 
 
 async def test_remote_never_registers_a_client_that_failed_to_authenticate(bench):
-    """After a failed `authenticate`, `onOpen` carried on: the stranger was registered and told the state."""
+    """After a failed `authenticate`, `onOpen` continued: the client was registered and received the state."""
     server = await bench.serve(password=PASSWORD)
     server.describe(eid(1), "secret-env", "running", 60)
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -126,7 +126,7 @@ async def test_remote_never_registers_a_client_that_failed_to_authenticate(bench
 
 
 async def test_remote_compares_passwords_in_constant_time(monkeypatch):
-    """`==` told how much of a guess was right."""
+    """The duration of `==` revealed how much of a guess was right."""
     compared: list[tuple[int, int]] = []
     real = hmac.compare_digest
 

@@ -1,4 +1,4 @@
-"""The rewarder's channel over TLS (F35): real sockets, real certificates, and what a stranger gets to hear."""
+"""The rewarder's channel over TLS (F35): real sockets and certificates, and no password for other servers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def why_not(port: int, tls: TLS, *, host: str = "127.0.0.1", **timeouts: f
 
 @asynccontextmanager
 async def tapped(port: int) -> AsyncIterator[tuple[int, bytearray]]:
-    """A port that leads to `port`, and what clients have said there."""
+    """A proxy of `port`, which records what clients send."""
     heard = bytearray()
 
     async def copy(reader: asyncio.StreamReader, write: Callable[[bytes], object]) -> None:

@@ -1,4 +1,4 @@
-"""Squares on a real X display, as an X client makes them; programs' windows are seen in test_desktop."""
+"""Squares on a real X display; test_desktop tests programs' windows."""
 
 import importlib
 import os

@@ -184,7 +184,7 @@ with XDisplay(64, 64, password="x") as display:
 
 @pytest.mark.parametrize("setpriv", [True, False])
 def test_it_ends_with_a_parent_that_is_killed(tmp_path, setpriv):
-    """With the kernel's signal as with the guard alone."""
+    """Tested with the kernel's signal and with the guard alone."""
     path = os.environ["PATH"] if setpriv else str(_path_without_setpriv(tmp_path))
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT],
@@ -232,7 +232,7 @@ async def test_a_watcher_cannot_act_and_an_agent_can(window):
 
 
 async def _round_trip(session):
-    """What was sent has been read when an answer to a later request is here."""
+    """Wait until the server has read everything: it answers a later request."""
     generation = session.refresh()
     deadline = time.monotonic() + 60
     while session.generation < generation:

@@ -1,4 +1,4 @@
-"""What a hostile or tireless rewarder can make the reward buffer hold."""
+"""Bounds of the reward buffer against a hostile or very busy rewarder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Skew and round trip, whatever the clocks and the network do."""
+"""Skew and round-trip time with all kinds of clocks and networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the upgrade."""
+"""Headers of the upgrade that announce and ask for features."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.sessions import ClientSession
 
 Id = tuple[int, int]
-"""Which connection, which episode on it."""
+"""The number of a connection, and of an episode on it."""
 
 
 class Model:
-    """What should come out, told by sets of bits instead of sums."""
+    """The expected results, as sets of bits instead of sums."""
 
     def __init__(self) -> None:
         self.epoch = 0

@@ -1,4 +1,4 @@
-"""What calls carry: there and back without a loss, through real JSON."""
+"""Values of calls: packed into JSON and back without a loss."""
 
 from __future__ import annotations
 

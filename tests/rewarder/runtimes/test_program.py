@@ -48,7 +48,7 @@ def play(display):
 
 
 def ticks(runtime, enough):
-    """Tick, as often as the program has something to say, until `enough` of the ticks so far."""
+    """Tick whenever the program prints something, until `enough` of the ticks so far."""
     deadline = time.monotonic() + TIMEOUT
     seen = [runtime.tick([])]
     while not enough(seen):
@@ -210,7 +210,7 @@ def test_short_lives_between_good_ones_are_forgiven(play, tmp_path):
 
 
 def test_the_end_of_the_display_is_not_the_end_of_an_episode():
-    """The program dies with its display; that must not pass for a finished episode."""
+    """The program ends with its display; this must not count as a finished episode."""
     window = Path(__file__).parents[2] / "integration" / "colour_window.py"
     with XDisplay(64, 48) as display:
         runtime = ProgramRuntime(ENV_ID, [sys.executable, str(window)], display)

@@ -1,4 +1,4 @@
-"""Steps, observations and calls over real sockets, as a client of any make sees them."""
+"""Steps, environment observations and calls over real sockets, with a client of plain messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.rewarder.sdk.test_runtime import get_health
 
 
 class Frozen(Scripted):
-    """Can be stepped, has a box of observations and something inside; tells the number of its tick."""
+    """A runtime with all features, whose observation is the number of its tick."""
 
     lockstep = True
 
@@ -32,7 +32,7 @@ class Frozen(Scripted):
 
 
 def stepping(ports, wants="lockstep", **headers):
-    """Connect as a client that wants something."""
+    """Connect as a client that asks for features."""
     url = f"ws://127.0.0.1:{ports.rewarder_port}/"
     return connect(url, additional_headers={"Universe-Wants": wants, **headers}, compression=None, proxy=None)
 
@@ -67,7 +67,7 @@ async def test_a_step_is_answered_after_all_it_brought():
 
 
 async def test_a_new_controllers_wants_outlive_the_old_ones_end():
-    """The old one broke the protocol and does not answer the close: its handler ends after the new one has come."""
+    """The old client violated the protocol and does not answer the close: its handler ends after the new one connects."""
     runtime = Frozen()
     async with served(runtime) as (ports, _), stepping(ports) as old:
         await Wire(old).receive()

@@ -1,4 +1,4 @@
-"""Held keys, seen once a tick."""
+"""The keys that are down, once per tick."""
 
 from rewarder.sdk.keys import LEFT, RIGHT, HeldKeys
 from vnc.events import KeyEvent, PointerEvent

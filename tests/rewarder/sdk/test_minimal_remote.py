@@ -1,4 +1,4 @@
-"""The example in the documentation: complete, short, and it works."""
+"""examples/minimal_remote.py runs, and is short."""
 
 import importlib.util
 from pathlib import Path

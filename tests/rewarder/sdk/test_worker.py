@@ -1,4 +1,4 @@
-"""One thread, in order, and errors come back to who called."""
+"""The worker runs calls on one thread, in order, and raises their errors to the caller."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Which addresses other machines reach, and what it takes to listen there."""
+"""Which addresses other machines reach, and what a server needs to listen there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The clock that runs while nobody is there."""
+"""The timer that runs while no client is connected."""
 
 from __future__ import annotations
 

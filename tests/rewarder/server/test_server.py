@@ -23,7 +23,7 @@ PASSWORD = "canary-7f3a"
 
 
 def raw(port: int, *, password: str | None = PASSWORD, observer: bool = False, **headers: str) -> connect:
-    """A client that is not ours."""
+    """A client other than this package's."""
     if password is not None:
         headers["authorization"] = authorization(password)
     headers["openai-observer"] = str(observer).lower()
@@ -38,7 +38,7 @@ def raw(port: int, *, password: str | None = PASSWORD, observer: bool = False, *
 
 
 async def until_closed(websocket: ClientConnection) -> list[dict]:
-    """Everything the server still says."""
+    """Return everything that the server still sends."""
     frames = []
     try:
         async with asyncio.timeout(60):

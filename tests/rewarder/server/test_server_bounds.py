@@ -1,4 +1,4 @@
-"""What clients may cost the rewarder's port, and what a remote may say of rewards."""
+"""Bounds of what clients may consume, and of rewards."""
 
 from __future__ import annotations
 

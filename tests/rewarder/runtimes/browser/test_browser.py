@@ -44,7 +44,7 @@ def page(runtime, expression):
 
 
 def press(runtime, element):
-    """Press the left button on an element, as a hand would."""
+    """Press the left button on an element over VNC."""
     box = page(
         runtime, f"(b => [b.left + b.width / 2, b.top + b.height / 2])({element}.getBoundingClientRect())"
     )
@@ -91,7 +91,7 @@ def test_another_env_id_is_another_page(runtime):
 
 
 def test_the_instruction_is_only_words(runtime):
-    """This page adds the solution to it."""
+    """This page adds the solution to its instruction."""
     text = runtime.reset("browser.email-inbox-nl-turk", 1).text
     assert isinstance(text, str) and "{" not in text
 
@@ -104,7 +104,7 @@ def test_the_page_s_own_time_limit_ends_the_episode(runtime):
 
 
 def test_what_is_left_of_an_aborted_episode_does_not_reach_the_next(runtime):
-    """moving-items ends whatever episode there is 9.9 s after it began: such pages are loaded anew."""
+    """moving-items ends any episode 9.9 s after its own beginning: such pages are loaded again."""
     runtime.reset("browser.moving-items", 1)
     page(runtime, "setTimeout(() => core.endEpisode(-1), 50)")
     runtime.reset("browser.moving-items", 2)

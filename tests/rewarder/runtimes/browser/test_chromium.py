@@ -1,4 +1,4 @@
-"""Starting Chromium where that is not easy."""
+"""The start of Chromium under difficult conditions."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The DevTools client against a browser made of a few lines, over a real socket."""
+"""The DevTools client against a scripted browser, over a real socket."""
 
 import threading
 
@@ -20,7 +20,7 @@ EVENT = {"method": "Page.loadEventFired", "params": {"timestamp": 1}, "sessionId
 
 
 def answer(socket, request):
-    """What the browser does, by the method called."""
+    """The browser's answers, by method."""
     reply = {"id": request["id"], "result": {"params": request["params"]}}
     match request["method"]:
         case "Test.echo":

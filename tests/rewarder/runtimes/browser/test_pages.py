@@ -1,4 +1,4 @@
-"""The catalogue of pages, and the server they come from."""
+"""The catalogue of pages, and their HTTP server."""
 
 import socket
 

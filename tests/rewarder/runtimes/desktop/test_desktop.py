@@ -369,7 +369,9 @@ def test_a_screen_that_is_too_small_is_refused():
 
 
 def test_an_unknown_task_is_refused():
-    with pytest.raises(ValueError, match=r"unknown env_id 'desktop\.Nap-v0', the tasks are desktop\.CopyFile-v0"):
+    with pytest.raises(
+        ValueError, match=r"unknown env_id 'desktop\.Nap-v0', the tasks are desktop\.CopyFile-v0"
+    ):
         DesktopRuntime("desktop.Nap-v0", XDisplay(1024, 768))
 
 

@@ -24,7 +24,7 @@ __all__ = ["own"]
 
 
 class Recorder(gymnasium.Env):
-    """Takes any actions and remembers them; ends when told."""
+    """Records its actions; ends when the test sets its end."""
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012
 

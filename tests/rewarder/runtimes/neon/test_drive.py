@@ -62,7 +62,7 @@ class RandomAgent:
 
 
 class LookingAgent:
-    """Knows nothing but the frame: finds its car, the bend of the road, red traffic and green rings."""
+    """An agent that uses the frame only: it finds its car, the bend of the road, traffic and rings."""
 
     def keys(self, frame):
         red, green, blue = (frame[..., channel].astype(int) for channel in range(3))
@@ -118,7 +118,7 @@ def test_frames_have_the_announced_shape(game):
 
 
 def recording(game, seed):
-    """Return all an episode of random input shows and pays."""
+    """Return all frames and rewards of an episode of random input."""
     agent, keyboard = RandomAgent(7), Keyboard()
     ticks = [game.reset(ENV_ID, seed)]
     while not ticks[-1].done:
@@ -196,7 +196,7 @@ def test_a_crash_costs_one_and_ends_the_episode(game):
 
 @pytest.fixture(scope="module")
 def looked(slow_game):
-    """How the minutes of an agent that looks ended."""
+    """How the episodes of an agent that uses pixels ended."""
     return [play(slow_game, LookingAgent(), seed) for seed in range(2)]
 
 
