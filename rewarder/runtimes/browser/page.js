@@ -48,10 +48,18 @@
     while (!condition()) await new Promise(resolve => setTimeout(resolve, 10));
   };
 
+  const mulberry32 = seed => () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let bits = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4294967296;
+  };
+
   // The interface of our own pages. They set `universe.begin = seed => text` and, with a time limit, `seconds`.
   const universe = (window.universe = {
     begin: null,
     seconds: null,
+    random: seed => mulberry32(seed ?? Math.floor(Math.random() * 2 ** 31)), // a function that returns numbers from 0 to 1
     reward: (reward, info = {}) => report({ reward, info }),
     done: (reward = 0, info = {}) => report({ reward, info, done: true }),
   });

@@ -67,7 +67,7 @@ async def test_a_step_is_answered_after_all_it_brought():
 
 
 async def test_a_new_controllers_wants_outlive_the_old_ones_end():
-    """The old client violated the protocol and does not answer the close: its handler ends after the new one connects."""
+    """The old client violates the protocol and does not answer the close, so its handler ends last."""
     runtime = Frozen()
     async with served(runtime) as (ports, _), stepping(ports) as old:
         await Wire(old).receive()
