@@ -317,7 +317,7 @@ class GymVectorEnv(RemoteAttributes):
             - `observations`: uint8 (k, height, width, 3), RGB. With `observation="dict"` a dict: `"vision"` is that
               array; `"text"` a tuple of `k` lists, what each remote sent as text since its last observation;
               `"instruction"` a tuple of `k` lists with the first text of the episode, or empty. With
-              `observation="env_observation"` an array (k, *space.shape) of the space's dtype.
+              `observation="env_observation"` an array `(k, *space.shape)` of the space's dtype.
             - `rewards`: float64 (k,), sums since the last call.
             - `terminations`, `truncations`: bool (k,); each end of an episode is reported once.
             - `infos`: a dict of arrays (k,), each with a mask `"_key"` of the rows that have a value.
