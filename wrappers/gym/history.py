@@ -32,7 +32,14 @@ class HistoryWrapper(PixelWrapper):
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
-        """Wrap `env`; see `PixelWrapper`."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment whose observations are frames.
+
+        Raises:
+            ConfigError: the observations of `env` are not pixels, or its autoreset mode is `SAME_STEP`.
+        """
         super().__init__(env)
         self._starts = np.ones(self.num_envs, np.bool_)  # the row's next frame is the first of an episode
         self._changes = np.zeros(self.num_envs, np.int64)
@@ -147,7 +154,14 @@ class MaxFrames(HistoryWrapper):
     """
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
-        """Wrap `env`; see `PixelWrapper`."""
+        """Wrap `env`.
+
+        Args:
+            env: a vector environment whose observations are frames.
+
+        Raises:
+            ConfigError: the observations of `env` are not pixels, or its autoreset mode is `SAME_STEP`.
+        """
         super().__init__(env)
         self._last = self._frames.copy()
         self._blended = np.zeros(self.num_envs, np.bool_)  # the row's last two frames differ
