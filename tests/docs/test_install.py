@@ -41,7 +41,7 @@ def test_every_extra_that_is_named_exists() -> None:
 
 
 def test_uv_is_told_which_extras_cannot_be_installed_together() -> None:
-    """RLlib pins an older Gymnasium. Extras that need a newer one must be declared as conflicts, or uv cannot lock them."""
+    """RLlib pins an older Gymnasium. Extras that need a newer one are declared as conflicts for uv."""
     conflicts = [{one["extra"] for one in pair} for pair in PROJECT["tool"]["uv"]["conflicts"]]
     extras = {
         name: {Requirement(one).name for one in wanted}
