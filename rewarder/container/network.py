@@ -1,16 +1,16 @@
-"""No way out of the container's network: its two ports answer, nothing begins a connection."""
+"""Close the container's network: its two ports reply to clients, and no program can open a connection."""
 
 from __future__ import annotations
 
 import subprocess
 
 PORTS = (5900, 15900)
-"""VNC and rewarder."""
+"""The ports of the VNC server and of the rewarder."""
 NFT = "nft"
 
-# Routes alone would not do: SO_BINDTODEVICE and multicast go around them. A packet filter sees every IP packet.
-# What leaves over an interface is TCP from our two ports, and never the first segment of a connection. All else, such
-# as UDP and ICMP, is dropped. Docker's own resolver, which asks the world, is reached over the loopback interface.
+# A packet filter sees every IP packet; SO_BINDTODEVICE and multicast bypass routes. The filter lets TCP segments of
+# the two ports leave, except the first segment of a connection, and drops the rest, such as UDP and ICMP. It also
+# drops requests to Docker's resolver, which is reached over the loopback interface and forwards them to the internet.
 _RULES = """
 table inet universe {
     chain output {
@@ -24,14 +24,14 @@ table inet universe {
 
 
 class NetworkOpen(Exception):
-    """The rules cannot be set: the container must not start."""
+    """The rules cannot be set, so that the container must not start."""
 
 
 def close_network() -> None:
-    """Set the rules in this network namespace; needs CAP_NET_ADMIN.
+    """Set the rules in this network namespace. This needs CAP_NET_ADMIN.
 
     Raises:
-        NetworkOpen: the kernel or the container's capabilities do not allow it.
+        NetworkOpen: the kernel has no nf_tables, or the container no CAP_NET_ADMIN.
     """
     rules = _RULES % ", ".join(map(str, PORTS))
     try:
@@ -40,4 +40,6 @@ def close_network() -> None:
         raise NetworkOpen(f"{NFT}: {error.strerror}") from error
     if done.returncode != 0:
         complaint = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[0]
-        raise NetworkOpen(f"{NFT}: {complaint} (it needs CAP_NET_ADMIN, and nf_tables in the host's kernel)")
+        raise NetworkOpen(
+            f"{NFT}: {complaint} (this needs CAP_NET_ADMIN, and nf_tables in the host's kernel)"
+        )

@@ -1,16 +1,16 @@
-"""Process 1 after its start: it runs as the player, and starts and signals programs when the judge asks for it.
+"""Process 1 after its start: it runs as the player, and starts and signals programs at the judge's request.
 
-The kernel shields process 1 from the signals of its own container, SIGKILL and SIGSTOP included, and it is not
-dumpable: the player's programs, though of the same user, can neither end nor trace it. It can do to processes what the
-player could, and no more.
+The kernel protects process 1 from all signals of its own container, SIGKILL and SIGSTOP included, and the process is
+not dumpable: the player's programs, which have the same user, can neither end nor trace it. It has only the player's
+rights.
 
-A request is one JSON object per packet, an answer is one too:
+Requests and replies are JSON objects, one per packet:
 
     {"run": [program, ...], "environment": {...}} with 2 descriptors, stdout and stderr  ->  {"pid": n} with its pidfd
     {"signal": number, "to": pid, or -pgid, or -1 for every process of the player}       ->  {}
     {"forget": pid} of a program that has ended                                          ->  {"status": n}
 
-An answer {"errno": n} means that it failed.
+The reply {"errno": n} reports a failure.
 """
 
 from __future__ import annotations
@@ -25,20 +25,26 @@ from typing import Any
 
 MAX_MESSAGE = 128 * 1024
 CONTROL = "UNIVERSE_PLAYER"
-"""The variable that names the judge's descriptor to process 1."""
+"""The environment variable with the judge's file descriptor of the connection to process 1."""
 _STOP = (signal.SIGTERM, signal.SIGINT)
 _WATCHED = (*_STOP, signal.SIGCHLD)
 _SIGINFO_BYTES, _SENDER = 128, slice(12, 16)  # signalfd_siginfo, signalfd(2)
 _EXIT_NOT_EXECUTED = 127
-# More likely to be ended than the judge when memory is short; only the program itself may say so.
+# Makes the kernel end a program before the judge when memory is short. Only the program itself can set this.
 _EXPENDABLE = ("/bin/sh", "-c", 'echo 500 >/proc/self/oom_score_adj; exec "$@"', "player")
 
 
 class Spawner:
-    """Serves one judge, a child of this process, until it ends."""
+    """Serves the judge, a child of this process, until it ends."""
 
     def __init__(self, control: socket.socket, judge: int, judges_input: int) -> None:
-        """`control` brings the requests, `judge` is the process, and closing `judges_input` asks it to end."""
+        """Take over the connection to the judge.
+
+        Args:
+            control: the socket on which requests arrive.
+            judge: the judge's process id.
+            judges_input: the write end of the judge's stdin; the judge ends when it is closed.
+        """
         self._control = control
         self._judge = judge
         self._judges_input: int | None = judges_input
@@ -46,7 +52,7 @@ class Spawner:
         self._signals = _signalfd()
 
     def serve(self) -> int:
-        """Return the judge's exit status when it has ended."""
+        """Serve requests until the judge has ended; return its exit status."""
         poller = select.poll()
         for file in (self._signals, self._control.fileno()):
             poller.register(file, select.POLLIN)
@@ -56,18 +62,18 @@ class Spawner:
                     status = self._take_signal()
                     if status is not None:
                         return status
-                elif not self._answer():
+                elif not self._reply():
                     poller.unregister(file)  # the judge is ending
 
     # -- signals --------------------------------------------------------------------------------------------------
 
     def _take_signal(self) -> int | None:
-        """Return the judge's exit status if it has ended."""
+        """Read a signal; return the judge's exit status if it has ended."""
         info = os.read(self._signals, _SIGINFO_BYTES)
         number = int.from_bytes(info[:4], "little")
         if number == signal.SIGCHLD:
             return self._reap()
-        # From outside the container the sender has no number here; the player's own signals are not for us.
+        # Processes outside the container have the id 0 here. Signals of the player are ignored.
         if int.from_bytes(info[_SENDER], "little") == 0 and self._judges_input is not None:
             os.close(self._judges_input)
             self._judges_input = None
@@ -89,25 +95,25 @@ class Spawner:
 
     # -- requests -------------------------------------------------------------------------------------------------
 
-    def _answer(self) -> bool:
-        """Serve one request; return False if there will be no more."""
+    def _reply(self) -> bool:
+        """Serve one request; return False at the end of the connection."""
         message, files, _, _ = socket.recv_fds(self._control, MAX_MESSAGE, 2)
         if not message:
             return False
         opened: list[int] = []
         try:
-            answer = self._obey(json.loads(message), files, opened)
+            reply = self._fulfil(json.loads(message), files, opened)
         except OSError as error:
-            answer = {"errno": error.errno}
+            reply = {"errno": error.errno}
         finally:
             for file in files:
                 os.close(file)
-        socket.send_fds(self._control, [json.dumps(answer).encode()], opened)
+        socket.send_fds(self._control, [json.dumps(reply).encode()], opened)
         for file in opened:
             os.close(file)
         return True
 
-    def _obey(self, request: dict[str, Any], files: list[int], opened: list[int]) -> dict[str, object]:
+    def _fulfil(self, request: dict[str, Any], files: list[int], opened: list[int]) -> dict[str, object]:
         if "run" in request:
             pid = _start([*_EXPENDABLE, *request["run"]], request["environment"], files)
             opened.append(os.pidfd_open(pid))
@@ -116,11 +122,11 @@ class Spawner:
         if "signal" in request:
             os.kill(request["to"], request["signal"])
             return {}
-        self._reap_before_the_answer()
+        self._reap_pending()
         return {"status": self._statuses.pop(request["forget"], None)}
 
-    def _reap_before_the_answer(self) -> None:
-        """The judge saw a program end by its pidfd, perhaps before SIGCHLD was read here."""
+    def _reap_pending(self) -> None:
+        """Reap programs that have ended: the judge may see their end on the pidfd before SIGCHLD is read here."""
         for pid, status in self._statuses.items():
             if status is None:
                 ended, code = os.waitpid(pid, os.WNOHANG)
@@ -134,7 +140,7 @@ def _start(command: list[str], environment: dict[str, str], outputs: list[int]) 
         return pid
     try:
         os.setsid()
-        os.umask(0o002)  # the judge, of the same group, looks at the files of a task
+        os.umask(0o002)  # the judge, in the player's group, reads the files of a task
         null = os.open(os.devnull, os.O_RDONLY)
         for target, file in enumerate((null, *outputs)):
             os.dup2(file, target)
@@ -146,7 +152,7 @@ def _start(command: list[str], environment: dict[str, str], outputs: list[int]) 
 
 
 def _signalfd() -> int:
-    """Block what is watched, and return where it is read: with its sender, unlike in a handler."""
+    """Block the watched signals and return a descriptor to read them from. Unlike a handler, it reports the sender."""
     signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
     mask = ctypes.create_string_buffer(128)  # sigset_t
     libc = ctypes.CDLL(None, use_errno=True)

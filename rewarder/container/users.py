@@ -1,4 +1,4 @@
-"""The two users of a container, and how a process becomes one of them."""
+"""The two users of a container, and the system calls with which a process becomes one of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 4, 24, 38  # linux/prctl.h
-_CAPABILITIES = 64  # more than any kernel has
+_CAPABILITIES = 64  # no kernel has more
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user id, which is also its group's, and further groups."""
+    """A user id, which is also the id of the user's group, and further groups."""
 
     id: int
     groups: tuple[int, ...] = ()
@@ -22,22 +22,22 @@ class User:
 
 PLAYER = User(1001)
 JUDGE = User(1000, (PLAYER.id,))
-"""The judge is in the player's group: it sets up and looks at the files of a task."""
+"""The judge is in the player's group, because it creates and reads the files of a task."""
 
 
 def forgo_privileges() -> None:
-    """See to it that no program started from now on gains capabilities; needs CAP_SETPCAP."""
+    """Prevent programs that are started from now on from gaining capabilities. This needs CAP_SETPCAP."""
     for capability in range(_CAPABILITIES):
         if _prctl(_PR_CAPBSET_DROP, capability) != 0:
-            break  # the kernel knows no more
+            break  # the kernel has no further capability
     if _prctl(_PR_SET_NO_NEW_PRIVS, 1) != 0:
         raise OSError("prctl: the kernel has no no_new_privs")
 
 
 def become(user: User) -> None:
-    """Be that user for good; this gives up all capabilities. Nobody may trace or read this process.
+    """Become that user permanently and drop all capabilities. No process may trace or read this one afterwards.
 
-    A program that is executed afterwards is an ordinary one of that user.
+    This protection ends when the process executes another program.
     """
     os.setgroups(user.groups)
     os.setresgid(user.id, user.id, user.id)
@@ -47,10 +47,10 @@ def become(user: User) -> None:
 
 @contextmanager
 def acting_as(user: int) -> Iterator[None]:
-    """Have the rights of `user` to files: root without CAP_DAC_OVERRIDE has those of its own only.
+    """Access files with the rights of `user`: root without CAP_DAC_OVERRIDE has only its own.
 
     Raises:
-        PermissionError: that is nobody in this container, as under user namespaces.
+        PermissionError: the container's user namespace does not contain the user.
     """
     try:
         os.seteuid(user)
