@@ -26,7 +26,7 @@ CLICK_TEST = "browser.click-test"
 
 @pytest.fixture
 def begun(open_env):
-    """Return an environment that is resetting: what its first step with pixels tells is not lost."""
+    """Return a resetting environment, so that the test receives its first step with pixels."""
 
     def begun(env_id):
         env = open_env(env_id=env_id)

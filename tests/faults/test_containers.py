@@ -1,4 +1,4 @@
-"""F33 and F45: containers that end, and containers that run and do not answer, are replaced; the error says why."""
+"""Containers that end (F33) or that run without answering (F45) are replaced, and the error names the reason."""
 
 from __future__ import annotations
 

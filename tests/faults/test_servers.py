@@ -20,7 +20,7 @@ from universe_client.providers.provider import RemoteAddress
 
 CLIENTS = 8
 PATIENCE = 64 << 20
-"""Bytes that a client says before it believes that nothing of it is kept."""
+"""The bytes that a client sends before it concludes that the server does not buffer them."""
 ZRLE = 16
 STRANGER = "evil.example"
 UPGRADE = (

@@ -18,7 +18,7 @@ from vnc.errors import ConnectError
 from vnc.session import Timeouts
 
 NO_ROUTE = "255.255.255.255"
-"""An address to which no TCP connection can be made: the system says so at once."""
+"""An address to which the system refuses TCP connections at once."""
 
 
 @pytest.mark.fault("F38", "errno at connect or start")

@@ -1,4 +1,4 @@
-"""The promises of the environment, sentence by sentence: what info says."""
+"""The environment's contract, sentence by sentence: info."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_what_the_steps_tell_of_framebuffer_traffic_adds_up(scripted, open_env):
     session = env.remotes[0].link.session
 
     def adds_up(step: Step) -> bool:
-        """Whether the steps so far have told all that has come, once."""
+        """Whether the steps so far have reported everything that arrived exactly once."""
         seen.append(step)
         infos = [step.info for step in seen]
         names = [f"stats.vnc.updates.{name}" for name in ("n", "rectangles", "pixels", "bytes")]

@@ -152,7 +152,7 @@ def test_text_of_an_ended_episode_does_not_come_with_the_next(scripted, playing)
     remote.script(lambda: (remote.text("old"), remote.finish(1.0), remote.next_episode(), remote.text("new")))
     for step in steps(env):
         if step.observation is None or "new" not in step.observation["text"]:
-            continue  # before the end was heard, "old" may well come with the old episode
+            continue  # "old" may arrive with the old episode, before the client knows of its end
         assert step.observation["text"] == ["new"]
         break
 

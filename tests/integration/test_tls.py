@@ -35,7 +35,7 @@ LAST = 20
 
 @pytest.fixture
 def serve_over_tls(serve_runtime: Callable[..., RemoteAddress]) -> Callable[..., RemoteAddress]:
-    """Serve a game with a password and TLS until the end of the test; the address says nothing of either."""
+    """Serve a game with a password and TLS until the end of the test; the address contains neither."""
 
     def begin(identity: Identity, **options: object) -> RemoteAddress:
         return serve_runtime(Counting(LAST), password=PASSWORD, identity=identity, **options)

@@ -172,7 +172,7 @@ def test_the_end_of_stdin_is_the_end(start):
 
 @pytest.mark.parametrize(
     "stdin", ["own", "inherited"]
-)  # the inherited one stays open: the kernel has to tell
+)  # the inherited one stays open, so the signal must come from the kernel
 def test_it_dies_with_its_parent_even_after_kill_9(stdin):
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT, stdin, request()],

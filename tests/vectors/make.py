@@ -1,7 +1,7 @@
 """Record what real servers send, for `tests/vnc/client/test_vectors.py`: `python -m tests.vectors.make [SERVER ...]`.
 
-Each server shows the same scene and ends with the same picture: for the X servers it is what `import` says that X has
-on its screen, and `screen.png` must be that, or becomes it with `--oracle`. Needs what system-packages.txt lists.
+Each server shows the same scene and ends with the same picture: for the X servers, `import` reads that picture
+from the screen. It must equal `screen.png`; `--oracle` writes it there. Needs what system-packages.txt lists.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Rectangle:
 
 
 class Refused(Exception):
-    """The server said no, for the reason given."""
+    """The server refused, for the reason given."""
 
 
 class RFBClient:
@@ -139,7 +139,7 @@ def _unpack_bits(row: bytes, bits: int, width: int) -> list[int]:
 
 
 class ZRLEDecoder:
-    """RFC 6143 section 7.7.6, word by word."""
+    """RFC 6143 section 7.7.6."""
 
     def __init__(self, pixel_bytes: int) -> None:
         self.size = pixel_bytes

@@ -2,7 +2,7 @@
 
 A connection that was lost is still read, and so is the one before it: nothing that they bring may count.
 
-Every reward message is worth a different power of two, so a sum says exactly which messages are in it.
+Every reward is a different power of two, so a sum shows exactly which messages it contains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""RFB through the bridge: a watcher sees and is not heard, whatever it sends."""
+"""RFB through the bridge: a watcher receives pixels, and its input is dropped."""
 
 import asyncio
 import struct

@@ -1,4 +1,4 @@
-"""`--agent module:callable`: what is wrong with an agent is said in one line, with the signature and where it is."""
+"""`--agent module:callable`: errors are one line, with the agent's signature and place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `universe-client build` tells the daemon of this machine's way to the package registries."""
+"""The settings for package registries that `universe-client build` passes to the daemon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: what it says to somebody who does not know it yet."""
+"""The command line's help and errors for new users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A frame counts when all that was said before it has been progress."""
+"""A frame counts when all earlier rewarder messages have been processed."""
 
 from __future__ import annotations
 

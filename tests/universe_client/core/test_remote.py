@@ -1,4 +1,4 @@
-"""One remote as the agent sees it, where `tests/integration/test_semantics.py` has not said it already."""
+"""One remote as the agent sees it, beyond `tests/integration/test_semantics_*.py`."""
 
 from __future__ import annotations
 

@@ -53,9 +53,9 @@ def pair(singles) -> Iterator[Callable[[str], tuple[GymVectorEnv, SyncVectorEnv]
 
 
 def assert_infos_alike(ours: dict[str, Any], stock: dict[str, Any]) -> None:
-    """Stock has no column of which nobody has an entry; beyond that both tell the same.
+    """Stock has no column of which nobody has an entry; otherwise both are equal.
 
-    Except that the action which the next-step autoreset ignores never comes to a stock vector's environment.
+    The action that the next-step autoreset ignores never reaches the environment of a stock vector.
     """
     for key in {*gym_infos.DTYPES, "final_obs"} - {"mask.masked.action"}:
         has = stock.get(f"_{key}", np.zeros(N, np.bool_))

@@ -32,7 +32,7 @@ SAME = {
     "terminated",
     "truncated",
 }
-"""What infos tell that has nothing to do with clocks and connections."""
+"""Return the infos that do not depend on clocks and connections."""
 
 
 @pytest.fixture(scope="module")

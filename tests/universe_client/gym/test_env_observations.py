@@ -63,7 +63,7 @@ def test_in_real_time_a_row_has_the_newest_state(serve_runtime, open_gym):
 
 
 def test_states_are_cartpoles_own():
-    """Two worlds, same seed and actions: what the remote tells is what Gymnasium computes here."""
+    """With the same seed and actions, the remote sends what Gymnasium computes in this process."""
     near = gymnasium.make("CartPole-v1")
     far = GymVectorEnv(CARTPOLE, mode="lockstep", observation="env_observation", actions=["Left", "Right"])
     try:

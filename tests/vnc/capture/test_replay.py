@@ -38,7 +38,7 @@ async def test_each_request_gets_one_update(path: Path) -> None:
         assert (rectangle.x, rectangle.payload) == (1, b"abcd")
         assert await client.update() == []
         client.request(True)  # never answered: the screen stands still
-        client.request(False, (0, 0, 1, 1))  # a probe, which says that the server lives
+        client.request(False, (0, 0, 1, 1))  # a probe, which shows that the server still answers
         assert await client.update() == []
 
 

@@ -19,7 +19,7 @@ CHALLENGE = bytes(range(16))
 
 
 class Sink:
-    """Keeps what the client says."""
+    """Keeps what the client sends."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -31,7 +31,7 @@ class Sink:
 async def shake(
     script: bytes, password: str | None = None, limits: Limits | None = None
 ) -> tuple[ServerInit, bytes]:
-    """Play a server's bytes to the client; return what it made of them and what it said."""
+    """Send a server's bytes to the client; return its result and what it sent."""
     reader, sink = asyncio.StreamReader(), Sink()
     reader.feed_data(script)
     reader.feed_eof()

@@ -1,4 +1,4 @@
-"""What a client behind the gate can and cannot make the server hear."""
+"""Which messages of a client the gate passes to the server."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""FireStart begins episodes and lives with the fire button."""
+"""FireStart presses the fire button at the start of each episode and life."""
 
 from __future__ import annotations
 

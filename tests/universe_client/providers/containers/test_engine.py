@@ -1,4 +1,4 @@
-"""The daemon is not there, not ours, or not installed: each time the error says what to do."""
+"""No daemon, a daemon of another machine, or no SDK: each error names the remedy."""
 
 from __future__ import annotations
 

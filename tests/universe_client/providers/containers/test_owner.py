@@ -15,7 +15,7 @@ from universe_client.providers.containers.owner import PREFIX, SESSION, Owner
 
 @pytest.fixture
 def child():
-    """A process that lives until its stdin is closed."""
+    """A process that runs until its stdin is closed."""
     script = (
         "import sys\nfrom universe_client.providers.containers.owner import Owner\n"
         "owner = Owner.here()\nprint(owner.pid, owner.started, flush=True)\nsys.stdin.read()"

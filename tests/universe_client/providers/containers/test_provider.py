@@ -1,4 +1,4 @@
-"""The docker:N provider where there is no daemon; tests/docker has the rest."""
+"""The docker:N provider without a daemon; tests/docker tests it with one."""
 
 from __future__ import annotations
 
