@@ -33,11 +33,13 @@ class Connection:
 
     Attributes:
         address: where the remote listens; it is kept after the end of the connections, for messages.
+        has_rewarder: whether the remote at this address has a rewarder; True while there is no address.
         session, rewarder: the open connections; None otherwise, and `rewarder` also for a remote that has none.
     """
 
     def __init__(self, index: int, provider: Provider, config: Config) -> None:
         self.address: RemoteAddress | None = None
+        self.has_rewarder = True
         self.session: Session | None = None
         self.rewarder: RewarderClient | None = None
         self._index, self._provider, self._config = index, provider, config
@@ -48,11 +50,6 @@ class Connection:
     def label(self) -> str:
         """`index (address)`, for errors and logs."""
         return f"{self._index} ({self.address or 'no address yet'})"
-
-    @property
-    def has_rewarder(self) -> bool:
-        """Whether the remote has a rewarder; True while its address is unknown."""
-        return self.address is None or self.address.rewarder is not None
 
     async def open(
         self, buffer: RewardBuffer, on_change: Callable[[], None], on_message: Callable[[Envelope], None]
@@ -70,6 +67,7 @@ class Connection:
         """
         self._over = asyncio.get_running_loop().create_future()
         self.address = await self._acquire()
+        self.has_rewarder = self.address.rewarder is not None
         # The session first: an episode that begins before there is a screen would be truncated if there never is one.
         self.session = await self._open_session(self.address, on_change)
         if self.address.rewarder is not None:

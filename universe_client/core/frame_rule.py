@@ -71,7 +71,7 @@ class TickScreen:
         view.follow(session)
         if self.checksum is None and session.generation < self._generation:
             return False
-        if not view.is_newest and not view.take():
+        if session.frames != view.number and not view.take():
             return False
         return self.checksum in (None, view.checksum)
 

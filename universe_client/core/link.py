@@ -76,6 +76,7 @@ class Link:
         config: how the remote is treated.
         state: see the module's docstring.
         connection: the VNC session and the rewarder's connection.
+        gate: passes the agent's input on.
         pace: what real time and lock-step do differently.
         unreported: what the agent has not received yet.
     """
@@ -96,7 +97,7 @@ class Link:
         self.connection = Connection(index, provider, config)
         self.pace = make_pace(self)
         self.unreported = Unreported()
-        self._gate = InputGate()
+        self.gate = InputGate()
         self._request = Request(env_id)
         self._progress = progress
         self._on_change = on_change
@@ -142,7 +143,7 @@ class Link:
     @property
     def playing(self) -> EpisodeId | None:
         """The episode that the agent may act in, and whose frames it may see; None if there is none."""
-        return self._gate.playing
+        return self.gate.playing
 
     @property
     def running(self) -> EpisodeId | None:
@@ -154,7 +155,7 @@ class Link:
     @property
     def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
         """What the agent holds down on this remote: the keysyms, and the newest pointer event."""
-        return self._gate.held
+        return self.gate.held
 
     def send(
         self,
@@ -163,7 +164,7 @@ class Link:
         transmit: Callable[[Session, Sequence[Event]], None],
     ) -> bool:
         """Call `transmit` with `events` if `episode` is being played; return whether it is."""
-        return not self.config.observer and self._gate.send(events, episode, transmit)
+        return not self.config.observer and self.gate.send(events, episode, transmit)
 
     def await_processed(self, moment: float) -> bool:
         """Wait until all messages of the rewarder that arrived by `moment` are processed; see `Progress.allow`."""
@@ -221,7 +222,7 @@ class Link:
             self._lose(failure)
             return failure
         finally:
-            self._gate.close()
+            self.gate.close()
             self._stop_deadline()
             self.pace.forget()
             await self.connection.close()
@@ -231,7 +232,7 @@ class Link:
 
     def _lose(self, error: RemoteError) -> None:
         """The connection has ended: the next step reports `error` and the truncation together."""
-        self._gate.close()
+        self.gate.close()
         self._ready.clear()
         self._calls.lose(error)
         self._log(error)
@@ -340,9 +341,9 @@ class Link:
     def _play(self, session: Session, episode: EpisodeId | None) -> None:
         if episode == self.playing:
             return
-        self._gate.close()
+        self.gate.close()
         if episode is not None:
-            self._gate.open(session, episode)
+            self.gate.open(session, episode)
             self._backoff.restart()
             self._stop_deadline()
             self._enter(State.RUNNING)

@@ -122,18 +122,19 @@ class RealTime(Pace):
 
     def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
         """Send `events` in one write, from this thread."""
-        return not events or self._link.send(events, observed, _transmit)
+        return self._link.send(events, observed, _transmit)
 
     def take(self, view: View, observed: EpisodeId | None, hold: bool) -> EpisodeId | None:
         """Take the newest frame if its episode is certain; see `frame_rule` for the conditions."""
         link = self._link
-        episode, session = link.playing, link.session
+        episode, session = link.gate.playing, link.connection.session
         if episode is None or session is None:
             return None
         if observed is not None and ((hold and observed != episode) or session is not view.session):
             return None  # the end of the observed episode is to be reported first
-        view.follow(session)
-        if view.is_newest:
+        if session is not view.session:
+            view.follow(session)
+        if session.frames == view.number:
             view.seen_time = time.monotonic()  # the screen still looks like this
             if observed == episode:
                 return episode
@@ -152,7 +153,7 @@ class RealTime(Pace):
             return playing is not None and playing == link.running
         if playing != observed:
             return True
-        return session is not None and not (session is view.session and view.is_newest)
+        return session is not None and (session is not view.session or session.frames != view.number)
 
     def is_idle(self, observed: EpisodeId | None) -> bool:
         """Return True."""

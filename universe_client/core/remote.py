@@ -11,10 +11,10 @@ from rewarder.protocol.episode import EpisodeId, Popped
 from universe_client.core.frame_rule import agreed
 from universe_client.core.info import Reaction, Traffic, add_episode, add_latencies, blank
 from universe_client.core.link import Link, State
-from universe_client.core.unreported import Collected
 from universe_client.core.view import View
 from universe_client.errors import RemoteError
 from vnc.events import Event
+from vnc.session import Frame
 
 
 @dataclass(slots=True)
@@ -53,13 +53,13 @@ class Content:
         if popped.env_observation is not None:
             self._env_observation = popped.env_observation
 
-    def take(self) -> dict[str, Any]:
-        """Return the entries of an observation; each text is returned once."""
-        content: dict[str, Any] = {"text": self._text, "instruction": self._instruction}
+    def observation(self, frame: Frame) -> dict[str, Any]:
+        """Return an observation with `frame`; each text is returned once."""
+        observation: dict[str, Any] = {"vision": frame, "text": self._text, "instruction": self._instruction}
         if self._env_observation is not None:
-            content["env_observation"] = self._env_observation
+            observation["env_observation"] = self._env_observation
         self._text = []
-        return content
+        return observation
 
 
 class Remote:
@@ -75,6 +75,8 @@ class Remote:
     def __init__(self, link: Link) -> None:
         self.link = link
         self.view = View()
+        self._connection = link.connection
+        self._pace, self._is_realtime = link.pace, link.pace.is_realtime
         self.error: RemoteError | None = None
         self.new_error: RemoteError | None = None
         self._raised: RemoteError | None = None
@@ -88,7 +90,7 @@ class Remote:
 
     def begin_reset(self) -> None:
         """Drop everything of the episodes so far; an observer only drops what it has seen."""
-        self.link.pace.begin_reset()
+        self._pace.begin_reset()
         if not self.link.config.observer:
             self.link.buffer.begin_reset()
         self._leave_episode()
@@ -122,31 +124,33 @@ class Remote:
     def send(self, events: Sequence[Event]) -> None:
         """Send `events` if the episode that the agent saw is still being played; otherwise drop and count them."""
         self._masked_events, self._reaction = 0, None
+        if not events and self._is_realtime:
+            return
         began = time.monotonic()
-        if not self.link.pace.send(events, self._observed):
+        if not self._pace.send(events, self._observed):
             self._masked_events = len(events)
-        elif events and self.link.pace.is_realtime:
+        elif self._is_realtime:
             self._reaction = Reaction(began - self.view.seen_time, time.monotonic() - began)
 
     @property
     def has_news(self) -> bool:
         """Whether a poll would return something that the agent has not seen: a frame, or the end of its episode."""
-        return self.link.pace.has_news(self.view, self._observed)
+        return self._pace.has_news(self.view, self._observed)
 
     @property
     def is_idle(self) -> bool:
         """Whether `send` may be called: always, except in lock-step after an interrupted step."""
-        return self.link.pace.is_idle(self._observed)
+        return self._pace.is_idle(self._observed)
 
     @property
     def is_settled(self) -> bool:
         """Whether `poll` may be called: always, except in lock-step while a step or reset is pending."""
-        return self.link.pace.is_settled(self.view, self._observed)
+        return self._pace.is_settled(self.view, self._observed)
 
     def look(self) -> None:
         """Take the newest frame of the episode that the agent sees; leave rewards and ends for the next poll."""
         if self._observed is not None:
-            self.link.pace.take(self.view, self._observed, hold=True)
+            self._pace.take(self.view, self._observed, hold=True)
 
     def poll(self, copy: bool = True, hold: bool = False) -> Slot:
         """Return what has arrived since the last poll.
@@ -157,29 +161,30 @@ class Remote:
                 the view keeps the last frame of the episode.
         """
         # The order matters: the rewards must be at least as new as the frame.
-        taken = self.link.pace.take(self.view, self._observed, hold)
-        collected = self.link.unreported.collect()
-        self.new_error = collected.error
+        taken = self._pace.take(self.view, self._observed, hold)
+        popped, self.new_error, endless_end = self.link.unreported.collect()
         self.error = self.new_error or self.error
-        slot = self._slot(collected, taken, copy)
-        self.link.pace.polled(slot.observation is not None, bool(slot.done))
+        slot = self._slot(popped, endless_end, taken, copy)
+        if not self._is_realtime:
+            self._pace.polled(slot.observation is not None, bool(slot.done))
         return slot
 
-    def _slot(self, collected: Collected, taken: EpisodeId | None, copy: bool) -> Slot:
-        popped = collected.popped
+    def _slot(self, popped: Popped, endless_end: str | None, taken: EpisodeId | None, copy: bool) -> Slot:
         reward: float | None = None
         done: bool | None = None
-        if self.link.has_rewarder:
+        if self._connection.has_rewarder:
             reward, done = popped.reward, popped.terminated or popped.truncated
             truncated, end_reason = popped.truncated, popped.end_reason
             shown = agreed(taken, popped.running)
         else:
-            end_reason = collected.endless_end
+            end_reason = endless_end
             truncated = end_reason is not None
             done = truncated or None
             shown = None if truncated else taken
         self._enter_episode(popped, shown)
-        observation = None if shown is None else self._observation(copy)
+        observation = None
+        if shown is not None:
+            observation = self._content.observation(self.view.frame.copy() if copy else self.view.read_only)
         info = self._info(popped)
         info["truncated"], info["end_reason"] = truncated, end_reason
         return Slot(observation, reward, done, info, popped.env_observation)
@@ -192,12 +197,6 @@ class Remote:
             self._content.add(popped)
         self._observed = shown
 
-    def _observation(self, copy: bool) -> dict[str, Any]:
-        return {
-            "vision": self.view.frame.copy() if copy else self.view.read_only,
-            **self._content.take(),
-        }
-
     def _info(self, popped: Popped) -> dict[str, Any]:
         is_shown = self._observed is not None
         info = blank()
@@ -208,7 +207,7 @@ class Remote:
             info["env_status.reason"] = self._reason(popped)
         info["error"] = None if self.new_error is None else str(self.new_error)
         self._traffic.add_to(info, self.view.session)
-        rewarder = self.link.rewarder
+        rewarder = self._connection.rewarder
         clock = None if rewarder is None else rewarder.clock
         add_latencies(info, popped, clock, self._reaction, self.view.seen_time if is_shown else None)
         return info

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
 
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import Popped
 from universe_client.errors import RemoteError
-
-
-class Collected(NamedTuple):
-    """What `Unreported.collect` returns.
-
-    Attributes:
-        popped: the rewards, and the end of an episode.
-        error: the newest error; None if there is none.
-        endless_end: why the endless episode of a remote without a rewarder has ended; None if it has not.
-    """
-
-    popped: Popped
-    error: RemoteError | None
-    endless_end: str | None
 
 
 class Unreported:
@@ -53,10 +38,14 @@ class Unreported:
         with self._lock:
             self._endless_end = self._endless_end or reason
 
-    def collect(self) -> Collected:
-        """Return everything since the last call, once."""
+    def collect(self) -> tuple[Popped, RemoteError | None, str | None]:
+        """Return everything since the last call, once.
+
+        Returns:
+            The rewards; the newest error; and why the endless episode of a remote without a rewarder has ended.
+        """
         with self._lock:
             error = self.errors[-1] if self.errors else None
             self.errors.clear()
             endless_end, self._endless_end = self._endless_end, None
-            return Collected(self.buffer.pop(), error, endless_end)
+            return self.buffer.pop(), error, endless_end

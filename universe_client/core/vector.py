@@ -66,6 +66,7 @@ class RemoteVector:
         self.remotes = [Remote(link) for link in links]
         self._calls = RemoteCalls(links, self._loop)
         self._one_thread = OneThread()
+        self._is_lockstep = self.config.mode == "lockstep"
         self._was_reset = False
         self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
         for link in links:
@@ -150,7 +151,7 @@ class RemoteVector:
     def act(self, index: int, events: Sequence[Event]) -> None:
         """Send events to one remote; in lock-step, after the tick of an interrupted step."""
         remote = self.remotes[index]
-        if not remote.is_idle:
+        if self._is_lockstep and not remote.is_idle:
             self._await([remote], lambda remote: remote.is_idle)
         remote.send(events)
 
@@ -182,7 +183,7 @@ class RemoteVector:
         self.check_reset()
         self._idle.stepped()
         self._progress.allow(_LOOP_LATE)
-        if self.config.mode == "lockstep":
+        if self._is_lockstep:
             chosen = [remote for index, remote in enumerate(self.remotes) if mask is None or mask[index]]
             self._await(chosen, lambda remote: remote.is_settled)
 

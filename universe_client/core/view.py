@@ -14,6 +14,7 @@ class View:
 
     Attributes:
         session: the session of the newest frame; None before the first.
+        number: the session's number of the frame in the array (`Session.frames`); -1 for none.
         taken: how many frames have been copied; while it stays the same, so do the pixels.
         frame_time: `time.monotonic()` when the frame in the array was complete; 0.0 before the first.
         seen_time: `time.monotonic()` of the newest moment at which the remote's screen is known to have shown it.
@@ -38,18 +39,13 @@ class View:
         self._frame = frame
         self.read_only = frame.view()
         self.read_only.flags.writeable = False
-        self._number = -1  # the array does not hold any frame of the session
+        self.number = -1  # the array does not hold any frame of the session
         self._checksum: int | None = None
 
     def follow(self, session: Session) -> None:
         """Take frames of `session` from now on."""
         if session is not self.session:
-            self.session, self._number = session, 0
-
-    @property
-    def is_newest(self) -> bool:
-        """Whether the array holds the newest frame of the session."""
-        return self.session is not None and self.session.frames == self._number
+            self.session, self.number = session, 0
 
     @property
     def checksum(self) -> int:
@@ -66,7 +62,7 @@ class View:
             self.frame = np.zeros(session.shape, np.uint8)
         self._checksum = None
         try:
-            self._number = session.take(self._frame)
+            self.number = session.take(self._frame)
         except ValueError:  # resized since `shape` was read
             return False
         self.taken += 1

@@ -15,9 +15,9 @@ def test_a_frame_is_copied_into_the_array_that_was_set():
     view.frame = batch[1]
     session.draw(7)
     view.follow(session)
-    assert not view.is_newest
+    assert view.number != session.frames
     assert view.take()
-    assert view.is_newest
+    assert view.number == session.frames
     assert (batch[1] == 7).all() and not batch[0].any()
     assert (view.taken, view.frame_time, view.seen_time) == (1, 1.0, 1.0)
 
@@ -49,6 +49,6 @@ def test_an_array_that_is_set_later_holds_no_frame_yet():
     view.take()
     first = view.checksum
     view.frame = np.zeros(session.shape, np.uint8)
-    assert not view.is_newest
+    assert view.number == -1
     view.take()
     assert view.checksum == first
