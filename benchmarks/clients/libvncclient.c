@@ -1,8 +1,8 @@
-/* Lets libvncclient decode the updates of a replay, in one thread, for any number of remotes.
+/* Decodes the updates of a replay with libvncclient, in one thread, for any number of remotes.
  *
- * usage: libvncclient_bench PORT UPDATES REMOTES SECONDS
- * From the first update of the last remote on it counts CPU time, until each has had UPDATES, or SECONDS have passed
- * where that is not 0. Prints what benchmarks/clients prints.
+ * usage: libvncclient PORT UPDATES REMOTES SECONDS
+ * It measures from the first update of the last remote until each has received UPDATES, or until SECONDS have passed,
+ * if that is not 0. It prints the same JSON as `python -m benchmarks.clients`.
  */
 #include <poll.h>
 #include <rfb/rfbclient.h>

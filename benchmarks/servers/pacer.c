@@ -1,10 +1,11 @@
-/* Sends recorded updates to hundreds of clients, to each at its own pace: a replay that costs next to nothing.
+/* Sends recorded updates to hundreds of clients, each at its own pace, with little CPU time.
  *
  * usage: pacer STREAM RATE CLIENTS
- * STREAM, made by benchmarks/drivers/many.py: width, height and then per update its length (u32, little endian) and its bytes.
- * Listens on the loopback, prints its port, and ends when stdin does. Each client gets its first update at once, and
- * when CLIENTS have theirs, RATE more a second, each in answer to a request, or, as from TigerVNC, without one to those
- * who want continuous updates; behind the last the screen stands still. It is no server for strangers.
+ * STREAM, made by benchmarks/drivers/many.py, contains the width, the height, and for each update its length (u32,
+ * little endian) and its bytes. The program listens on the loopback interface, prints its port, and ends when stdin is
+ * closed. Each client receives its first update at once. When CLIENTS clients have theirs, each receives RATE more per
+ * second: in answer to requests, or without them if it enabled continuous updates. After the last update the screen
+ * does not change. It is a benchmark program without protection against hostile clients.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

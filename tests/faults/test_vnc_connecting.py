@@ -98,7 +98,7 @@ async def test_another_protocols_banner_is_not_an_rfb_server(opened, banner):
     """F12."""
     error = await opened.refused_by(says(banner))
     assert type(error) is ProtocolError
-    assert ': not an RFB server, it said "' in str(error)
+    assert ': not an RFB server, it sent "' in str(error)
 
 
 @pytest.mark.fault("F14", "protocol downgrade")

@@ -45,11 +45,11 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
         ),
         (
             update(header(0, 0, 8, 6, 99)),
-            ProtocolError, "rect 0 (0, 0, 8x6, encoding 99), offset 0: encoding was not asked for",
+            ProtocolError, "rect 0 (0, 0, 8x6, encoding 99), offset 0: encoding was not requested",
         ),
         (
             zlib_rect(b"", 0xFFFFFFFF),
-            LimitExceeded, ZLIB_RECT + "4294967295 bytes announced, at most 65920 make sense",
+            LimitExceeded, ZLIB_RECT + "4294967295 bytes announced, the limit is 65920",
         ),
         (zlib_rect(b"abc"), ProtocolError, ZLIB_RECT + "broken zlib stream"),
         (zlib_rect(zlib.compress(bytes(100))), ProtocolError, ZLIB_RECT + "100 bytes of data, 192 needed"),
@@ -60,11 +60,11 @@ def zlib_rect(data: bytes, length: int | None = None) -> bytes:
         (zlib_rect(BOMB), ProtocolError, ZLIB_RECT + "data after the last pixel"),
         (
             struct.pack(">Bxxxi", 3, -1),
-            ProtocolError, "cut text of length -1, it was not asked for",
+            ProtocolError, "cut text of length -1: the extended clipboard was not requested",
         ),
         (
             struct.pack(">Bxxxi", 3, -(2**31)),
-            ProtocolError, "cut text of length -2147483648, it was not asked for",
+            ProtocolError, "cut text of length -2147483648: the extended clipboard was not requested",
         ),
         (b"\x63", ProtocolError, "message type 99 does not exist"),
         (b"\x04", ProtocolError, "message type 4 does not exist"),

@@ -1,4 +1,4 @@
-"""VeNCrypt: sessions over TLS with TigerVNC's server and with scripted ones ."""
+"""VeNCrypt: sessions over TLS with TigerVNC's server and with scripted servers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_tigervncs_refusal_of_a_password_comes_through(opened, tmp_path, a
 
 
 async def why_not(opened, port: int, tls: TLS, **options: object) -> str:
-    """Why there is no session, which is an AuthError."""
+    """Return the AuthError of a failed connection."""
     with pytest.raises(AuthError) as caught:
         async with opened.on(port, tls=tls, **options):
             pass
@@ -132,12 +132,12 @@ async def test_authorities_that_cannot_be_read_are_named(opened, tmp_path, ident
         ),
         (b"RFB 003.003\n\0\0\0\x02", "TLS is configured, but the server does not offer it"),
         (b"RFB 003.008\n\x01\x13\x00\x01", r"VeNCrypt 0\.1 is older than 0\.2"),
-        (b"RFB 003.008\n\x01\x13\x00\x02\xff", "broke VeNCrypt off with 255"),
-        (b"RFB 003.008\n\x01\x13\x00\x02\x00\x00", "X509Vnc is wanted, the server offers"),
+        (b"RFB 003.008\n\x01\x13\x00\x02\xff", "aborted VeNCrypt with code 255"),
+        (b"RFB 003.008\n\x01\x13\x00\x02\x00\x00", "X509Vnc is required, the server offers"),
         (b"RFB 003.008\n\x01\x13\x00\x02\x00\x01\0\0\x01\x00", "the server offers .*sub-type 256"),
         (b"RFB 003.008\n\x01\x13\x00\x02\x00\x01\0\0\x01\x02", "the server offers TLSVnc"),
         (b"RFB 003.008\n\x01\x13\x00\x02\x00\x01\0\0\x01\x04", "the server offers X509None"),
-        (b"RFB 003.008\n\x01\x13\x00\x02\x00\x01\0\0\x01\x05\x00", "broke VeNCrypt off with 0"),
+        (b"RFB 003.008\n\x01\x13\x00\x02\x00\x01\0\0\x01\x05\x00", "aborted VeNCrypt with code 0"),
     ],
 )
 async def test_less_than_what_is_configured_is_refused(opened, script, words):
@@ -158,7 +158,7 @@ async def test_bytes_put_in_before_tls_are_refused(opened):
 
     error = await opened.refused_by(talk, tls=TLS())
     assert type(error) is ProtocolError
-    assert "bytes in the clear where TLS begins" in str(error)
+    assert "bytes of plain text where TLS begins" in str(error)
 
 
 async def test_a_server_that_is_silent_in_tls_meets_the_handshakes_deadline(opened):

@@ -1,4 +1,4 @@
-"""VncAuth against a known vector and `vncpasswd`, and who a response lets in."""
+"""VNC Authentication: a known vector, `vncpasswd`, and the access that a response grants."""
 
 from __future__ import annotations
 

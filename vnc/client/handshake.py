@@ -75,7 +75,7 @@ async def _agree_on_version(reader: StreamReader, writer: StreamWriter) -> int:
     banner = await reader.readexactly(_BANNER_LENGTH)
     match = _BANNER.fullmatch(banner)
     if match is None:
-        raise ProtocolError(f'not an RFB server, it said "{printable(banner)}"')
+        raise ProtocolError(f'not an RFB server, it sent "{printable(banner)}"')
     version = int(match[1]), int(match[2])
     if version < (3, 3):
         raise ProtocolError(f"RFB {version[0]}.{version[1]} is older than 3.3")

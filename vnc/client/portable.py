@@ -374,7 +374,7 @@ class PortableSession:
                 f"{what}, offset 0: rect outside the {self.shape[1]}x{self.shape[0]} framebuffer"
             )
         if encoding not in (RAW, ZLIB):
-            raise ProtocolError(f"{what}, offset 0: encoding was not asked for")
+            raise ProtocolError(f"{what}, offset 0: encoding was not requested")
         try:
             length = await self._rects.draw(self._video, header)
         except LimitExceeded as error:

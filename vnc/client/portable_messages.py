@@ -28,7 +28,9 @@ async def skip_cut_text(stream: Stream, server: object) -> int:
     # 3 padding + 4 length (RFC 6143 section 7.6.4), negative for the extended clipboard (rfbproto 7.7.27)
     (length,) = struct.unpack(">xxxi", await stream.readexactly(7))
     if length < 0:
-        raise ProtocolError(f"{server}: cut text of length {length}, it was not asked for")
+        raise ProtocolError(
+            f"{server}: cut text of length {length}: the extended clipboard was not requested"
+        )
     left: int = length
     while left:
         left -= len(await stream.readexactly(min(left, _PIECE)))

@@ -63,7 +63,7 @@ class RectReader:
         self._left = int.from_bytes(await self._reader.readexactly(4), "big")
         most = 2 * total + 64 * 1024
         if self._left > most:
-            raise LimitExceeded(f"offset 4: {self._left} bytes announced, at most {most} make sense")
+            raise LimitExceeded(f"offset 4: {self._left} bytes announced, the limit is {most}")
         return 4 + self._left
 
     async def _more(self) -> bytes:

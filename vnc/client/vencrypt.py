@@ -61,9 +61,8 @@ async def _agree_on_sub_type(
     chosen = next((number for number in wanted if number in offered), None)
     if chosen is None:
         names = ", ".join(SUB_TYPE_NAMES.get(number, f"VeNCrypt sub-type {number}") for number in offered)
-        raise AuthError(
-            f"{' or '.join(map(SUB_TYPE_NAMES.__getitem__, wanted))} is wanted, the server offers {names or 'nothing'}"
-        )
+        required = " or ".join(SUB_TYPE_NAMES[number] for number in wanted)
+        raise AuthError(f"{required} is required, the server offers {names or 'nothing'}")
     writer.write(struct.pack(">I", chosen))
     answer = await reader.read(2)
     if not answer:
@@ -71,7 +70,7 @@ async def _agree_on_sub_type(
     _check_answer(answer[0], 1)
     # In TLS the client sends first. An attacker may have inserted these bytes, to pass them off as protected ones.
     if len(answer) > 1:
-        raise ProtocolError("bytes in the clear where TLS begins")
+        raise ProtocolError("bytes of plain text where TLS begins")
     return chosen >= X509_NONE
 
 
@@ -84,4 +83,4 @@ def _wanted(address: VNCAddress, tls: TLS) -> list[int]:
 
 def _check_answer(code: int, success: int) -> None:
     if code != success:
-        raise AuthError(f"the server broke VeNCrypt off with {code}")
+        raise AuthError(f"the server aborted VeNCrypt with code {code}")

@@ -130,7 +130,7 @@ class ServerProtocol(Conversation):
             ProtocolError: plain text arrived that an attacker may have inserted, to pass it off as protected.
         """
         if self._received:
-            raise ProtocolError(f"{len(self._received)} bytes in the clear where TLS begins")
+            raise ProtocolError(f"{len(self._received)} bytes of plain text where TLS begins")
         self._wanted = self._parser.send(b"")
 
     def _parse(self) -> Parser:

@@ -1,4 +1,4 @@
-"""The capture file: what is in it, what is not, and what is left of a broken one."""
+"""The capture file: its contents, what it omits, and truncated files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording our server and real Xvnc, as a client and in the middle."""
+"""Recording of our server and of Xvnc, as a client and as a proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replays, seen by a plain client byte by byte."""
+"""Replays, with a client that exposes every byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scanner, on messages built by hand and on every way to cut them."""
+"""The scanner, on hand-made messages in pieces of every size."""
 
 from __future__ import annotations
 

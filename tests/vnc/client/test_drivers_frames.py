@@ -1,4 +1,4 @@
-"""What a session shows and when, on every driver: whole frames, taken into the caller's array."""
+"""Frames of a session on every driver: complete, and copied into the caller's array."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_frame_has_a_number_and_a_time(opened):
 
 
 async def test_bell_cut_text_and_colour_map_are_passed_over(opened):
-    """asyncvnc reads Bell and ServerCutText as each other, and knows no SetColourMapEntries."""
+    """asyncvnc confuses Bell with ServerCutText, and does not support SetColourMapEntries."""
 
     async def talk(peer: Peer) -> None:
         await peer.request()
@@ -144,7 +144,7 @@ async def test_bytes_may_come_in_any_pieces(opened, pieces):
 
 
 async def test_a_frame_is_shown_whole_or_not_at_all(opened):
-    """Looked at again and again while three rects come in small pieces."""
+    """The frame is taken repeatedly while three rectangles arrive in small pieces."""
 
     async def talk(peer: Peer) -> None:
         for value in range(1, 31):

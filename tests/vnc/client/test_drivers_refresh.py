@@ -1,4 +1,4 @@
-"""`Session.refresh`, on every driver: a barrier against pixels from before."""
+"""`Session.refresh` on every driver: no pixel is older than the call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_refresh_comes_true_on_our_server(opened, server):
 
 
 async def test_with_fences_no_update_from_before_satisfies_a_refresh(opened):
-    """However many there are: a server that is late seems to answer more often than it was asked."""
+    """A late server sends more updates than there are outstanding requests."""
     asked, drawn, looked = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def talk(peer: Peer) -> None:
@@ -141,7 +141,7 @@ async def test_a_refresh_is_not_over_before_every_pixel_came(opened):
     ids=["answers each request", "answers them together"],
 )
 async def test_refreshes_against_a_server_that_draws_when_it_answers(opened, combine, sessions, refreshes):
-    """The picture is a number that grows with every update; no refresh may be content with an older one.
+    """The picture is a number that grows with every update; no refresh may return an older one.
 
     Where each request is answered, every refresh leaves one more of them open: two can be relied on.
     """
@@ -180,7 +180,7 @@ async def test_several_refreshes_at_once_are_one_in_the_end(opened):
 
 
 async def test_an_answer_to_a_probe_is_no_part_of_a_frame(opened):
-    """The screen changes before the server reads the probe: one pixel comes first, of the next frame."""
+    """The screen changes before the server reads the probe: one pixel of the next frame arrives first."""
     asked, looked = asyncio.Event(), asyncio.Event()
 
     async def talk(peer: Peer) -> None:
@@ -207,7 +207,7 @@ async def test_an_answer_to_a_probe_is_no_part_of_a_frame(opened):
 
 
 async def test_the_answers_to_two_probes_are_no_parts_of_a_frame(opened):
-    """A message between them makes the client ask twice; the screen changes between the answers."""
+    """A message in between makes the client request twice; the screen changes between the answers."""
     asked, looked = asyncio.Event(), asyncio.Event()
 
     async def talk(peer: Peer) -> None:

@@ -1,4 +1,4 @@
-"""A process that is forked off cannot use the sessions of its parent, and does them no harm, on every driver."""
+"""A forked process cannot use or damage the sessions of its parent, on every driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client's handshake: what it takes from its streams; refusals are in `tests/faults/test_vnc_connecting.py`."""
+"""The client's handshake; refusals are in `tests/faults/test_vnc_connecting.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the native driver does; what every driver does is in `test_drivers_*.py`."""
+"""The native driver; tests of both drivers are in `test_drivers_*.py`."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ async def test_hostile_rects_end_the_session_with_a_typed_error(opened, data, ki
 
 
 async def picture_in(opened: Opener, port: int, *encodings: int) -> Frame:
-    """What a new session that asks for these encodings sees."""
+    """Return the frame of a new session that requests these encodings."""
     async with opened.on(port, encodings=encodings) as (session, changes):
         wanted = session.refresh()
         await changes.until(lambda: session.generation >= wanted)

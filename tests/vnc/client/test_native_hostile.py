@@ -1,4 +1,4 @@
-"""What has broken RFB clients, against the native driver: each ends in a typed error, and nobody else notices."""
+"""Data that has broken RFB clients, sent to the native driver: a typed error ends only that session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ pytestmark = needs_native
 
 CURSOR = -239
 MOST_GROWTH = 24 << 20
-"""Bytes that a hostile server may make this process grow by: buffers and streams, no more."""
+"""Bytes by which a hostile server may make this process grow: buffers and streams."""
 JPEG = Path(__file__).parents[3] / "vnc" / "core" / "rfb" / "tests" / "vectors" / "jpeg" / "solid.jpg"
 
 
@@ -83,7 +83,7 @@ RECTS: dict[str, tuple[bytes, int, int, str]] = {
     },
     "edges that overflow 16 bits": (rect(b"", RAW, 65535, 65535, 65535, 65535), RAW, 0, "outside the 8x6"),
     "below the bottom": (rect(b"", TIGHT, 0, 5, 1, 2), TIGHT, 0, "outside the 8x6"),
-    "an encoding nobody asked for": (rect(b"", 99), 99, 0, "not asked for"),
+    "an encoding nobody asked for": (rect(b"", 99), 99, 0, "not requested"),
     "a subrect of RRE outside its rect": (
         rect(struct.pack(">I", 1) + bytes(4) + SUBRECT, RRE), RRE, 8, "subrect outside"
     ),
@@ -189,7 +189,7 @@ async def test_a_hostile_message_ends_its_session_and_no_other(opened, name):
 
 
 def peak() -> int:
-    """The most memory this process has had, in bytes, since `forget_peak`."""
+    """Return the peak memory of this process in bytes since `forget_peak`."""
     status = Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) << 10
 
@@ -257,7 +257,7 @@ async def test_the_stream_of_zlib_and_of_zrle_lasts_as_long_as_the_connection(op
 
 
 async def shown(opened: Opener, updates: list[bytes]) -> Frame:
-    """What a session shows when each of these has answered a request."""
+    """Return the frame of a session after each of these messages has answered a request."""
 
     async def talk(peer: Peer) -> None:
         for data in updates:

@@ -1,4 +1,4 @@
-"""What only the portable driver does; what every driver does is in `test_drivers_*.py`."""
+"""The portable driver; tests of both drivers are in `test_drivers_*.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def driver() -> str:
 async def test_it_asks_for_raw_and_zlib_and_takes_nothing_else(opened, encoding):
     error = await opened.error_after(update(header(0, 0, 8, 6, encoding)))
     assert type(error) is ProtocolError
-    assert f"encoding {encoding}), offset 0: encoding was not asked for" in str(error)
+    assert f"encoding {encoding}), offset 0: encoding was not requested" in str(error)
 
 
 async def test_rects_that_are_decoded_are_not_shown_before_their_update_ends(opened):

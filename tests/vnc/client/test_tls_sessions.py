@@ -1,4 +1,4 @@
-"""Sessions over TLS, with scripted servers: each login, and what every session promises."""
+"""Sessions over TLS with scripted servers: each kind of login, and the interface of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real servers sent, decoded by every driver, against what was on their screens; see `tests/vectors/make.py`."""
+"""Recorded data of real servers, decoded by every driver and compared with the screens; see `tests/vectors/make.py`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read(name: str) -> Capture:
 
 
 async def last_picture(opened, capture: Capture) -> Frame:
-    """What a session shows when all of a capture has come."""
+    """Return the last frame of a session with a capture."""
     server = ReplayServer(capture, speed=None)
     await server.start()
     encodings = (*sorted(capture.uses, reverse=True), LAST_RECT)

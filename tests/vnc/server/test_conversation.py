@@ -1,4 +1,4 @@
-"""What every server's side of a connection does with bytes, whatever its parser makes of them."""
+"""Conversation: how it feeds bytes to any parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_en
 
 
 class Numbers(Conversation):
-    """Reads lists of encodings between bytes that it drops; a 9 breaks it."""
+    """A parser of encoding lists that drops other bytes and fails at a 9."""
 
     def __init__(self) -> None:
         self.read: list[bytes] = []

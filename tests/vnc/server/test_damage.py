@@ -1,4 +1,4 @@
-"""Damage: nothing that changed is left out, rects stay inside, few rects."""
+"""Damage: all changes are covered, by few rectangles inside the screen."""
 
 from __future__ import annotations
 

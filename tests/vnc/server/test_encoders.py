@@ -1,4 +1,4 @@
-"""Encoders: every frame comes back from a plain decoder, through streams that last."""
+"""Encoders: a plain decoder reproduces every frame of a connection."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMATS: list[tuple[PixelFormat, slice, slice | None]] = [
 
 @st.composite
 def frames(draw: st.DrawFn) -> Frame:
-    """Flat, few-coloured, streaky, noisy: whatever picks another sub-encoding."""
+    """Flat, few-coloured, striped and noisy pictures, one for each sub-encoding."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     width, height = draw(st.integers(1, 140)), draw(st.integers(1, 70))
     colours = draw(st.sampled_from([1, 2, 3, 4, 5, 16, 17, 60, 127, 128, 256, 257, 20000]))

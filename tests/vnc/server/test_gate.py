@@ -40,7 +40,7 @@ def opened(*, acting=False):
 
 
 def messages(data):
-    """Split what got through, independently of the gate."""
+    """Split forwarded bytes into messages, independently of the gate."""
     found = []
     while data:
         kind = data[0]

@@ -1,4 +1,4 @@
-"""What a client holds: clamped, bounded, let go."""
+"""Held keys and buttons: positions are clipped, their number is bounded, and all are released."""
 
 from __future__ import annotations
 

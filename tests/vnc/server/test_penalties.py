@@ -1,4 +1,4 @@
-"""Penalties: later each time, few at once, forgotten in the end, bounded."""
+"""Penalties: delays grow, few answers are pending, addresses expire, memory is bounded."""
 
 from __future__ import annotations
 

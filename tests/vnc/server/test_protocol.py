@@ -157,7 +157,7 @@ def test_unknown_messages_end_the_connection(kind: int) -> None:
 
 
 def test_a_fence_comes_back_with_the_flags_that_we_hold_to() -> None:
-    """rfbproto 7.4.8: in the order of the messages; an answer, without the flag of a request, has none itself."""
+    """Fences are answered in the order of the messages (rfbproto 7.4.8); an answer itself is not answered."""
     asked = struct.pack(">BxxxIB", 248, 1 << 31 | 7, 3) + b"abc"
     answer = struct.pack(">BxxxIB", 248, 3, 3) + b"abc"
     (fence,) = established().receive(asked + answer)

@@ -1,4 +1,4 @@
-"""The server over real sockets, byte by byte, with a client that shows everything."""
+"""The server over real sockets, with a client that exposes every byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUICK = ServerLimits(failure_delay=0.01)
 
 @pytest.fixture
 async def clients() -> AsyncIterator[list[RFBClient]]:
-    """Clients to hang up at the end of the test."""
+    """Clients that are disconnected after the test."""
     opened: list[RFBClient] = []
     yield opened
     for client in opened:
@@ -32,7 +32,7 @@ async def clients() -> AsyncIterator[list[RFBClient]]:
 
 @pytest.fixture
 async def serve() -> AsyncIterator[Callable[..., object]]:
-    """Start a server of the given options; closed at the end."""
+    """Start a server with these options; close it after the test."""
     started: list[VNCServer] = []
 
     async def start(width: int = WIDTH, height: int = HEIGHT, **options: object) -> VNCServer:

@@ -1,4 +1,4 @@
-"""What one client may cost our server, and the other clients: bounded buffers, and turns."""
+"""Bounds on what a client costs the server and the other clients: buffers and CPU time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def secure(identity) -> AsyncIterator[VNCServer]:
 
 
 async def fill(server: VNCServer, ask: Callable[[], object], seen: Callable[[], object]) -> None:
-    """Present, each time asked for, until the one client has left something in our buffer."""
+    """Present frames until bytes for the one client remain in the send buffer."""
     (connection,) = server._desktop.connections
     rng = np.random.default_rng(3)
     async with asyncio.timeout(60):
@@ -50,7 +50,7 @@ def waiting(server: VNCServer) -> int:
 
 
 async def test_of_small_updates_no_more_than_one_waits(serve, clients) -> None:
-    """Buffer limits of our own: with the library's, four stale frames would wait."""
+    """With asyncio's default buffer limits, four outdated frames would wait."""
     server = await serve(SMALL, SMALL)
     clients.append(client := await RFBClient.connect(server.port))
     client.writer.transport.pause_reading()
@@ -72,7 +72,7 @@ async def test_over_tls_no_more_than_one_small_update_waits_either(secure, opene
 
 
 async def test_a_client_that_has_vanished_is_noticed(serve, clients) -> None:
-    """The kernel asks those that are silent whether they are there."""
+    """The kernel probes silent clients (SO_KEEPALIVE)."""
     server = await serve()
     clients.append(await RFBClient.connect(server.port))
     (connection,) = server._desktop.connections

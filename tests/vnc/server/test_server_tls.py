@@ -1,4 +1,4 @@
-"""Our server over TLS: its own clients, TigerVNC's viewer, and strangers in the middle of the handshake."""
+"""The server over TLS: our clients, TigerVNC's viewer, and hostile handshakes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Serve = Callable[..., Awaitable[VNCServer]]
 
 @pytest.fixture
 async def serve(identity: Identity) -> AsyncIterator[Serve]:
-    """Start a server over TLS; closed at the end."""
+    """Start a server over TLS; close it after the test."""
     started: list[VNCServer] = []
 
     async def start(**options: object) -> VNCServer:
@@ -107,7 +107,7 @@ async def test_who_may_only_watch_cannot_touch(serve, opened, authority):
 
 
 async def test_a_client_that_is_slow_to_read_ends_with_the_latest_frame(serve, opened, authority):
-    """What does not fit its connection stops the updates; none is lost for good."""
+    """Bytes that the connection does not accept stop the updates; the last frame still arrives."""
     server = await serve()
     async with opened.on(server.port, PASSWORD, tls=TLS(ca_file=authority.certificate)) as (session, changes):
         for seed in range(60):
@@ -131,7 +131,7 @@ async def test_tigervncs_viewer_shows_it(serve, authority, tmp_path: Path):
 
 
 async def upgraded(port: int, extra: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A client up to where TLS begins, with what it puts in before."""
+    """Return a client at the start of TLS that has sent `extra` before."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(BANNER + b"\x13\0\2" + X509_VNC + extra)
     assert await reader.readexactly(12 + 2 + 2 + 6 + 1) == BANNER + b"\1\x13\0\2\0\1" + X509_VNC + b"\1"
@@ -151,7 +151,7 @@ async def test_what_is_put_in_before_tls_is_not_taken_for_what_tls_protects(serv
     with suppress(OSError):
         await writer.start_tls(context, server_hostname="127.0.0.1")
     await ended(reader)
-    assert "17 bytes in the clear where TLS begins" in caplog.text
+    assert "17 bytes of plain text where TLS begins" in caplog.text
     assert server.clients == 0
     writer.transport.abort()
 

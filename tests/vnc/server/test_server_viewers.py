@@ -1,4 +1,4 @@
-"""The server as real viewers see it: TigerVNC, libvncclient, asyncvnc and vncdotool, alone and together."""
+"""The server with real viewers: TigerVNC, libvncclient, asyncvnc and vncdotool, alone and together."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def grab(grabber: str, port: int, encoding: str, count: int = 1) -> list[F
 
 
 class Clock:
-    """Presents a new picture 60 times a second."""
+    """Presents a new picture 60 times per second."""
 
     def __init__(self, server: VNCServer) -> None:
         self._server = server

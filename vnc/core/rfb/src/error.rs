@@ -100,7 +100,7 @@ impl fmt::Display for Reason {
             Self::OutsideFramebuffer(w, h) => write!(f, "rect outside the {w}x{h} framebuffer"),
             Self::SourceOutside(x, y) => write!(f, "copy source {x},{y} outside the framebuffer"),
             Self::SubrectOutside => f.write_str("subrect outside its rect"),
-            Self::TooLong(n, most) => write!(f, "{n} bytes announced, at most {most} make sense"),
+            Self::TooLong(n, most) => write!(f, "{n} bytes announced, the limit is {most}"),
             Self::PaletteIndex(i, n) => write!(f, "palette index {i}, palette has {n}"),
             Self::PaletteSize(n) => write!(f, "palette of {n} colours"),
             Self::Reserved(what, n) => write!(f, "{what} {n} does not exist"),
@@ -114,7 +114,7 @@ impl fmt::Display for Reason {
             Self::Hotspot(x, y) => write!(f, "hotspot {x},{y} outside its cursor"),
             Self::Limit(what, size, limit) => write!(f, "{what} of {size}, the limit is {limit}"),
             Self::Screen(text) => f.write_str(text),
-            Self::Unknown => f.write_str("encoding was not asked for"),
+            Self::Unknown => f.write_str("encoding was not requested"),
         }
     }
 }
@@ -122,7 +122,7 @@ impl fmt::Display for Reason {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotRfb(text) => write!(f, "not an RFB server, it said {text:?}"),
+            Self::NotRfb(text) => write!(f, "not an RFB server, it sent {text:?}"),
             Self::Version(major, minor) => write!(f, "RFB {major}.{minor} is older than 3.3"),
             Self::Policy(text) | Self::Protocol(text) => f.write_str(text),
             Self::Refused(text) => write!(f, "the server refused the connection: {text}"),

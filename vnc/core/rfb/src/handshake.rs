@@ -123,7 +123,7 @@ impl Handshake {
             }
             // The server of TLS speaks second: whoever said this wants it taken for a part of what TLS protects.
             State::Tls if !input.is_empty() => {
-                return Err(Error::Protocol("bytes in the clear where TLS begins".into()));
+                return Err(Error::Protocol("bytes of plain text where TLS begins".into()));
             }
             State::Tls => None,
             State::Challenge => self.challenge(&mut bytes, out),

@@ -19,7 +19,8 @@ pub(crate) fn colour_map(bytes: &mut Bytes<'_>) -> Option<usize> {
 pub(crate) fn cut_text(bytes: &mut Bytes<'_>) -> Result<Option<usize>, Error> {
     let Some(length) = bytes.take(3).and_then(|_| bytes.i32()) else { return Ok(None) };
     // A negative length announces the extended clipboard (rfbproto 7.7.27).
-    let unasked = |_| Error::Protocol(format!("cut text of length {length}, it was not asked for"));
+    let unasked =
+        |_| Error::Protocol(format!("cut text of length {length}: the extended clipboard was not requested"));
     usize::try_from(length).map(Some).map_err(unasked)
 }
 

@@ -128,7 +128,7 @@ fn unfit(wanted: Vec<(u32, &'static str)>, offered: &[u32]) -> String {
     let wanted: Vec<_> = wanted.into_iter().map(|(_, name)| name).collect();
     let offered: Vec<_> = offered.iter().map(|&number| name(number)).collect();
     let offered = if offered.is_empty() { "nothing".into() } else { offered.join(", ") };
-    format!("{} is wanted, the server offers {offered}", wanted.join(" or "))
+    format!("{} is required, the server offers {offered}", wanted.join(" or "))
 }
 
 fn name(number: u32) -> String {
@@ -137,7 +137,7 @@ fn name(number: u32) -> String {
 }
 
 fn refused(code: u8) -> Error {
-    Error::Policy(format!("the server broke VeNCrypt off with {code}"))
+    Error::Policy(format!("the server aborted VeNCrypt with code {code}"))
 }
 
 /// | 4 length | 4 length | user name | password |

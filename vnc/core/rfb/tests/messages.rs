@@ -84,7 +84,7 @@ fn lengths_of_four_gigabytes() {
         assert!(matches!(reason(error).2, Reason::TooLong(..)), "encoding {encoding}");
     }
     let words = error_after(&[3, 0, 0, 0, 255, 255, 255, 255]).to_string();
-    assert_eq!(words, "cut text of length -1, it was not asked for");
+    assert_eq!(words, "cut text of length -1: the extended clipboard was not requested");
     assert!(matches!(
         error_after(&[248, 0, 0, 0, 0, 0, 0, 0, 65]),
         Error::Limit { what: "fence payload", .. }

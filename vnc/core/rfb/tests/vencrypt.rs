@@ -105,15 +105,15 @@ fn bytes_in_the_clear_are_refused_whenever_they_come() {
 fn an_older_version_and_refusals_are_named() {
     for (bytes, words) in [
         (&b"\x13\0\x01"[..], "VeNCrypt 0.1 is older than 0.2"),
-        (b"\x13\0\x02\x07", "broke VeNCrypt off with 7"),
-        (b"\x13\0\x02\0\x01\0\0\x01\x04\0", "broke VeNCrypt off with 0"),
+        (b"\x13\0\x02\x07", "aborted VeNCrypt with code 7"),
+        (b"\x13\0\x02\0\x01\0\0\x01\x04\0", "aborted VeNCrypt with code 0"),
         (
             b"\x02",
             "TLS is configured, but the server does not offer it; it offers security type 2 (VNC authentication)",
         ),
         (
             b"\x13\0\x02\0\x02\0\0\x01\x01\0\0\x01\x07",
-            "X509None is wanted, the server offers TLSNone, VeNCrypt sub-type 263",
+            "X509None is required, the server offers TLSNone, VeNCrypt sub-type 263",
         ),
     ] {
         let credentials = Credentials { tls: Tls::Certificate, ..Credentials::default() };
