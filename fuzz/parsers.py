@@ -15,7 +15,8 @@ from urllib.parse import unquote
 
 from rewarder.errors import ProtocolError as RewarderProtocolError
 from rewarder.protocol.buffer import RewardBuffer
-from rewarder.protocol.messages import MAX_FRAME, Message, decode, encode
+from rewarder.protocol.codec import MAX_FRAME, decode, encode
+from rewarder.protocol.messages import Message
 from rewarder.protocol.sessions import (
     CallRequest,
     ClientSession,

@@ -35,8 +35,9 @@ from rewarder.errors import (
 )
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.clock import ClockSync
+from rewarder.protocol.codec import MAX_FRAME
 from rewarder.protocol.features import Offer, want
-from rewarder.protocol.messages import MAX_FRAME, Call, Envelope, EnvObservationSpace, ReplyPing
+from rewarder.protocol.messages import Call, Envelope, EnvObservationSpace, ReplyPing
 from rewarder.protocol.sessions import ClientSession, close_reason
 from rewarder.version import PRODUCT_TOKEN, peer_version
 

@@ -17,6 +17,7 @@ from typing import Any
 from rewarder.errors import ProtocolError, ResetRejected
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.clock import ClockSync
+from rewarder.protocol.codec import decode, encode
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import (
     Action,
@@ -38,8 +39,6 @@ from rewarder.protocol.messages import (
     Reward,
     Step,
     Text,
-    decode,
-    encode,
 )
 
 logger = logging.getLogger(__name__)

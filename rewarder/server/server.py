@@ -7,7 +7,6 @@ at once, and a client that does not read is dropped.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import ssl
 import time
@@ -25,11 +24,10 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
-from rewarder.credentials import wire_logger
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.features import ENV_OBSERVATION, wanted
-from rewarder.protocol.messages import MAX_FRAME, Describe, EnvObservation, Message, ReplyCall, Text
+from rewarder.protocol.messages import Describe, EnvObservation, Message, ReplyCall, Text
 from rewarder.protocol.sessions import (
     ActionRequest,
     CallRequest,
@@ -50,13 +48,14 @@ from rewarder.server.upgrade import (
     Site,
     check_source,
     is_observer,
+    json_page,
     peer_address,
     peer_label,
     refused,
     request_path,
-    tracked,
+    websocket_options,
 )
-from rewarder.version import PRODUCT_TOKEN, peer_version
+from rewarder.version import peer_version
 
 __all__ = ["ResetRequest", "RewarderServer", "ServerLimits", "Site"]
 
@@ -127,27 +126,15 @@ class RewarderServer:
         Raises:
             OSError: the port is in use, or `host` is not an address of this machine.
         """
-        limits = self._limits
         self._server = await serve(
             self._serve_peer,
             host,
             port,
             process_request=self._process_request,
             process_response=self._process_response,
-            create_connection=tracked(self._websockets, limits),
-            server_header=PRODUCT_TOKEN,
-            compression=None,
-            max_size=MAX_FRAME,
-            open_timeout=limits.open_timeout,
-            ping_interval=limits.ping_interval,
-            ping_timeout=limits.ping_timeout,
-            close_timeout=limits.close_timeout,
-            logger=wire_logger("rewarder.wire.server"),
-            ssl=tls,
-            ssl_handshake_timeout=None if tls is None else limits.open_timeout,
-            ssl_shutdown_timeout=None if tls is None else limits.close_timeout,
+            **websocket_options(self._websockets, self._limits, tls),
         )
-        self._watch_idle()
+        self._idle.update(busy=self.controllers > 0)
 
     @property
     def port(self) -> int:
@@ -208,17 +195,11 @@ class RewarderServer:
 
     def reply_reset(self, request: ResetRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
         """Reply to a reset. No effect if its client has disconnected."""
-        peer = self._peers.get(request.connection)
-        if peer is not None:
-            peer.session.reply_reset(request, episode_id, time.monotonic(), time.time(), checksum)
-            self._flush(peer)
+        self._reply(request, lambda session, *now: session.reply_reset(request, episode_id, *now, checksum))
 
     def reply_step(self, request: StepRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
         """Reply to a step. No effect if its client has disconnected."""
-        peer = self._peers.get(request.connection)
-        if peer is not None:
-            peer.session.reply_step(request, episode_id, time.monotonic(), time.time(), checksum)
-            self._flush(peer)
+        self._reply(request, lambda session, *now: session.reply_step(request, episode_id, *now, checksum))
 
     def reply_call(self, request: CallRequest, reply: ReplyCall) -> None:
         """Reply to a call. No effect if its client has disconnected.
@@ -226,16 +207,16 @@ class RewarderServer:
         Raises:
             ValueError: the value is too large for a message.
         """
-        peer = self._peers.get(request.connection)
-        if peer is not None:
-            peer.session.reply_call(request, reply, time.monotonic(), time.time())
-            self._flush(peer)
+        self._reply(request, lambda session, *now: session.reply_call(request, reply, *now))
 
     def reply_error(self, request: ClientRequest, message: str) -> None:
         """Reply to a request with an error. No effect if its client has disconnected."""
+        self._reply(request, lambda session, *now: session.reply_error(request, message, *now))
+
+    def _reply(self, request: ClientRequest, reply: Callable[[ServerSession, float, float], None]) -> None:
         peer = self._peers.get(request.connection)
         if peer is not None:
-            peer.session.reply_error(request, message, time.monotonic(), time.time())
+            reply(peer.session, time.monotonic(), time.time())
             self._flush(peer)
 
     async def idle(self) -> None:
@@ -303,14 +284,8 @@ class RewarderServer:
         return HTTPStatus(await self._auth.check(next(iter(authorizations), None), peer_address(websocket)))
 
     def _health_page(self, websocket: ServerConnection) -> Response:
-        health: dict[str, object] = {"controllers": self.controllers, "observers": self.observers}
-        if self._health is not None:
-            health.update(self._health())
-        response = websocket.respond(HTTPStatus.OK, json.dumps(health) + "\n")
-        del response.headers["Content-Type"]
-        response.headers["Content-Type"] = "application/json"
-        response.headers["Cache-Control"] = "no-store"
-        return response
+        own = {"controllers": self.controllers, "observers": self.observers}
+        return json_page(websocket, {**own, **(self._health() if self._health is not None else {})})
 
     # Connections
 
@@ -345,7 +320,7 @@ class RewarderServer:
 
     def _join(self, peer: _Peer) -> None:
         self._peers[peer.session.connection] = peer
-        self._watch_idle()
+        self._idle.update(busy=self.controllers > 0)
         self._activate(peer)
         role = "observer" if peer.session.observer else "controller"
         request = peer.websocket.request
@@ -361,7 +336,7 @@ class RewarderServer:
     def _leave(self, peer: _Peer) -> None:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
-            self._watch_idle()
+            self._idle.update(busy=self.controllers > 0)
             self._activate(peer)
 
     def _activate(self, changed: _Peer) -> None:
@@ -421,6 +396,3 @@ class RewarderServer:
         drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "the client does not read"))
         self._drops.add(drop)
         drop.add_done_callback(self._drops.discard)
-
-    def _watch_idle(self) -> None:
-        self._idle.update(busy=self.controllers > 0)

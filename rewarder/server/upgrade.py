@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import json
 import re
+import ssl
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,8 +20,11 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 
+from rewarder.credentials import wire_logger
+from rewarder.protocol.codec import MAX_FRAME
 from rewarder.protocol.features import Offer
 from rewarder.server.authenticator import same_origin
+from rewarder.version import PRODUCT_TOKEN
 
 if TYPE_CHECKING:
     from rewarder.protocol.messages import EnvObservationSpace
@@ -146,6 +151,26 @@ def tracked(websockets: WeakSet[ServerConnection], limits: ServerLimits) -> type
     return Tracked
 
 
+def websocket_options(
+    websockets: WeakSet[ServerConnection], limits: ServerLimits, tls: ssl.SSLContext | None
+) -> dict[str, Any]:
+    """Return the arguments of `websockets.asyncio.server.serve` for a rewarder; see `tracked`."""
+    return {
+        "create_connection": tracked(websockets, limits),
+        "server_header": PRODUCT_TOKEN,
+        "compression": None,
+        "max_size": MAX_FRAME,
+        "open_timeout": limits.open_timeout,
+        "ping_interval": limits.ping_interval,
+        "ping_timeout": limits.ping_timeout,
+        "close_timeout": limits.close_timeout,
+        "logger": wire_logger("rewarder.wire.server"),
+        "ssl": tls,
+        "ssl_handshake_timeout": None if tls is None else limits.open_timeout,
+        "ssl_shutdown_timeout": None if tls is None else limits.close_timeout,
+    }
+
+
 def check_source(headers: Headers, names: Collection[str]) -> HTTPStatus:
     """Return OK if a request comes from an allowed origin, else 400 or 403.
 
@@ -183,6 +208,15 @@ def refused(websocket: ServerConnection, status: HTTPStatus) -> Response:
     response = websocket.respond(status, f"{status.phrase.lower()}\n")
     if status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = 'Basic realm="rewarder"'
+    return response
+
+
+def json_page(websocket: ServerConnection, value: Mapping[str, object]) -> Response:
+    """Return a response with a JSON object."""
+    response = websocket.respond(HTTPStatus.OK, json.dumps(value) + "\n")
+    del response.headers["Content-Type"]
+    response.headers["Content-Type"] = "application/json"
+    response.headers["Cache-Control"] = "no-store"
     return response
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from rewarder.protocol.messages import UnknownMessage, decode
+from rewarder.protocol.codec import decode
+from rewarder.protocol.messages import UnknownMessage
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -17,9 +17,10 @@ from websockets.datastructures import Headers as HTTPHeaders
 from rewarder.client import RewarderAddress, RewarderClient
 from rewarder.errors import RewarderError
 from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.codec import decode, encode
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.features import Offer
-from rewarder.protocol.messages import SERVER_MESSAGES, Headers, Message, UnknownMessage, decode, encode
+from rewarder.protocol.messages import SERVER_MESSAGES, Headers, Message, UnknownMessage
 from rewarder.version import peer_version
 from rewarder.viewer.site import viewer_path
 from tests.rewarder.remotes import Scripted, served

@@ -13,8 +13,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from rewarder.credentials import authorization, wire_logger
 from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.codec import decode
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import decode
 from rewarder.protocol.sessions import ClientSession, ServerSession
 from rewarder.server.authenticator import Authenticator
 

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewarder.errors import ProtocolError
+from rewarder.protocol.codec import MAX_DEPTH, MAX_FRAME, decode, encode
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import (
     CLIENT_MESSAGES,
-    MAX_DEPTH,
-    MAX_FRAME,
     SERVER_MESSAGES,
     Action,
     Describe,
@@ -26,8 +25,6 @@ from rewarder.protocol.messages import (
     Reward,
     Text,
     UnknownMessage,
-    decode,
-    encode,
 )
 
 
