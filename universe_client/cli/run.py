@@ -30,7 +30,8 @@ _NAMED = 3  # remotes in an error message
 _STEP_RATE = 60.0
 _DESCRIPTION = """\
 Let an agent act on live remotes and show a table: for each remote the frames that arrive per second, the episodes that
-have ended, the sum of rewards, and the reaction time (the age of the newest frame when the agent's action is sent).
+have ended, the sum of rewards, and the reaction time: from the moment a remote draws what the agent sees to the arrival
+of the agent's action.
 Without --steps, --seconds or --episodes the run continues until Ctrl-C.
 """
 

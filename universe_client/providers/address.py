@@ -67,11 +67,12 @@ def parse(url: str) -> list[RemoteAddress]:
     `vnc://a?password_file=F,b,c?password_file=G`. Then the last host needs a `?` too, and a comma within an option is
     written `%2C`.
 
-    Options:
-        password, password_file: the password of both ports, or a file of mode 0600 whose first line contains it.
-        username: for VNC servers that ask for a user name, with `vncs://` only; see `vnc.session.VNCAddress`.
-        ca_file, fingerprint (SHA-256, hexadecimal), insecure=1: which certificates are accepted, with `vncs://` only;
-            see `vnc.tls.TLS`.
+    The options:
+
+    - `password`, `password_file`: the password of both ports, or a file of mode 0600 whose first line contains it.
+    - `username`: for VNC servers that ask for a user name, with `vncs://` only; see `vnc.session.VNCAddress`.
+    - `ca_file`, `fingerprint` (SHA-256, hexadecimal), `insecure=1`: which certificates are accepted, with `vncs://`
+      only; see `vnc.tls.TLS`.
 
     Args:
         url: a `vnc://` address, or a `vncs://` address for TLS on both ports.
