@@ -1,4 +1,4 @@
-"""The error tree, and how the errors of the packages below become ours."""
+"""The tree of errors, and which error stands for each error of the packages `vnc` and `rewarder`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Universe's face: arguments, results, order of calls."""
+"""`VectorEnv`: arguments, results, order of calls."""
 
 from __future__ import annotations
 

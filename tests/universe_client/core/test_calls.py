@@ -214,7 +214,7 @@ def test_the_vector_face_reaches_both_sides(addresses, open_gym):
         env.get_attr("nickname")
 
 
-def test_remotes_started_here_let_be_called_what_they_are_told_to():
+def test_remotes_started_here_allow_the_calls_of_allowed_calls():
     with VectorEnv("gym-core.CartPole-v1", 1, allowed_calls=("gravity", "theta_threshold_radians")) as env:
         env.reset()
         while env.step([[]])[0][0] is None:
@@ -225,7 +225,7 @@ def test_remotes_started_here_let_be_called_what_they_are_told_to():
             env.get_attr("length")
 
 
-def test_only_remotes_started_here_can_be_told(scripted):
+def test_allowed_calls_is_for_remotes_started_here(scripted):
     with pytest.raises(ConfigError, match="allowed_calls="):
         GymVectorEnv(None, "vnc://127.0.0.1:1+2", allowed_calls=("gravity",))
 

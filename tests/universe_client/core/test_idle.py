@@ -1,4 +1,4 @@
-"""U6: an agent that no longer acts is warned, once."""
+"""U6: one warning for an agent that no longer steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of a link, seen through its state; what it does to the agent is in tests/integration."""
+"""The states of a link; tests/integration tests what the agent sees of them."""
 
 from __future__ import annotations
 

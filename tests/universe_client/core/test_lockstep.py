@@ -80,7 +80,7 @@ def test_input_over_vnc_does_not_count(serve_runtime, stepped):
     session = env.remotes[0].link.session
     session.send([KeyEvent(99, True)])
     generation = session.refresh()
-    wait_until(lambda: session.generation >= generation, what="the server has heard it")
+    wait_until(lambda: session.generation >= generation, what="the arrival of the key at the server")
     assert pixel(one_step(env).observation["vision"])[2] == 0
 
 

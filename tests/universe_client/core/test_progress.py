@@ -20,7 +20,7 @@ def new_progress() -> Progress:
     return Progress(asyncio.get_running_loop().call_soon)
 
 
-async def test_a_moment_is_heard_some_turns_of_the_loop_after_it_was_marked():
+async def test_a_moment_is_processed_some_turns_of_the_loop_after_it_was_marked():
     progress = new_progress()
     moment = time.monotonic()
     progress.mark()
@@ -52,7 +52,7 @@ async def test_a_mark_counts_for_all_that_came_before_it():
     assert progress.await_processed(moment), "it was not marked a second time"
 
 
-async def test_whoever_asks_for_a_moment_nobody_has_marked_has_it_marked():
+async def test_waiting_for_an_unmarked_moment_marks_it():
     progress = new_progress()
     moment = time.monotonic()
     assert not progress.await_processed(moment)
@@ -60,7 +60,7 @@ async def test_whoever_asks_for_a_moment_nobody_has_marked_has_it_marked():
     assert progress.await_processed(moment)
 
 
-def test_another_thread_waits_until_it_is_heard():
+def test_another_thread_waits_until_it_is_processed():
     loop = LoopThread()
     progress = Progress(loop.call)
     progress.allow(10.0)

@@ -31,7 +31,7 @@ def test_nothing_sent_is_nothing_masked_and_no_reaction(scripted, open_env):
     assert info["mask.masked.observation"] is True
 
 
-def test_an_episode_cut_from_this_side_is_told_once(scripted, open_env):
+def test_an_episode_that_the_client_truncates_ends_once(scripted, open_env):
     remote = scripted(on_reset=by_hand)
     env = open_env(remote)
     env.reset()
@@ -59,13 +59,13 @@ def test_cutting_an_episode_that_is_not_on_has_no_effect(scripted, open_env):
     assert remote.resets.qsize() == 0
 
 
-def test_the_error_of_a_slot_is_remembered_and_told_once(scripted, playing):
+def test_the_error_of_a_slot_is_reported_once_and_kept(scripted, playing):
     remote = scripted()
     env = playing(remote, backoff=(5.0, 5.0))
     remote.stop()
-    told = until(env, lambda step: step.info["error"] is not None)[-1].info["error"]
+    message = until(env, lambda step: step.info["error"] is not None)[-1].info["error"]
     assert one_step(env).info["error"] is None
-    assert str(env.remotes[0].error) == told
+    assert str(env.remotes[0].error) == message
     assert env.remotes[0].new_error is None
 
 
