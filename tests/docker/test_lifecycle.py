@@ -37,7 +37,7 @@ def test_reap_removes_exactly_what_a_killed_agent_left(agent, daemon, stranger, 
     agent.wait()
     assert of_session(daemon, session) == orphans, "nobody could remove them yet"
     shown = command("ps")
-    assert f"{agent.pid} is dead" in shown and living.name in shown
+    assert f"{agent.pid} has ended" in shown and living.name in shown
 
     removed = command("reap").splitlines()
 
@@ -180,5 +180,5 @@ def test_a_container_that_never_answers_is_given_up_with_its_last_words(open_env
         env.close()
     finally:
         daemon.images.remove("universe-client-test/slow:1", force=True)
-    assert "waited for its rewarder for 2.7 s" in error
+    assert "waited for the rewarder for 2.7 s" in error
     assert error.endswith("its last words:\n    asleep")

@@ -108,7 +108,7 @@ def test_the_password_is_a_private_file_and_nowhere_else(remote):
     password = env.remotes[0].link.address.rewarder.password
     assert len(password) >= 16
     assert shell(container, "cat /run/secrets/password")[1] == password
-    assert shell(container, "stat -c %a:%u /run/secrets/password /run/secrets")[1] == "400:1000\n700:1000"
+    assert shell(container, "stat -c %a:%u /run/secrets/password /run/secrets")[1] == "600:1000\n700:1000"
     assert password[:8] not in json.dumps(container.attrs)
     for user in (JUDGE, PLAYER):
         told = shell(container, "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null", user)[1]

@@ -199,7 +199,7 @@ def test_an_image_that_is_not_here_is_named_with_the_command_that_makes_it(open_
     env = open_env(provider=DockerProvider(1, CARTPOLE, image=image))
     env.reset()
     error = failure(env)
-    assert f"there is no image {image.reference} here: universe-client build gym-core-of-nobody" in error
+    assert f"the daemon has no image {image.reference}: run universe-client build gym-core-of-nobody" in error
     assert env.remotes[0].error.permanent
     assert isinstance(env.remotes[0].error, ProviderError)
 
