@@ -32,7 +32,7 @@ SAME = {
     "terminated",
     "truncated",
 }
-"""Return the infos that do not depend on clocks and connections."""
+"""The infos that do not depend on clocks and connections."""
 
 
 @pytest.fixture(scope="module")
