@@ -1,4 +1,4 @@
-"""The environments' own observations as Gymnasium's."""
+"""Environment observations as the observations of Gymnasium's environments."""
 
 from __future__ import annotations
 
