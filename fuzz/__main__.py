@@ -1,7 +1,7 @@
 """Fuzz the parsers for some seconds each: `python -m fuzz [TARGET ...] [--seconds 15] [--jobs 2]`.
 
-The inputs of fuzz/corpus come first, then what libFuzzer makes of them. An input that breaks a parser, takes longer
-than `SLOWEST` or more memory than `MOST_MEMORY` is printed with the command that tries it again; the exit code is 1.
+libFuzzer starts with the inputs of fuzz/corpus and mutates them. An input that breaks a parser, takes longer than
+`SLOWEST` or more memory than `MOST_MEMORY` is printed with the command that repeats it, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ ROOT = Path(__file__).parents[1]
 CRATE = ROOT / "fuzz" / "core"
 CORPUS = ROOT / "fuzz" / "corpus"
 FOUND = ROOT / "build" / "fuzz"
-"""What runs on this machine have found: a folder for each target, and the inputs that broke it beside."""
+"""The inputs that runs on this machine have found: a folder for each target, and beside it the inputs that broke it."""
 RUST = ("connection", "decoder", "handshake", "inflate", "jpeg")
 PYTHON = (
     "addresses", "captures", "messages", "portable-handshake", "recorder", "rewarder-client", "rewarder-server",
     "viewer-gate", "vnc-server",
 )  # fmt: skip
 SLOWEST = 10
-"""Seconds one input may take."""
+"""The longest time for one input, in seconds."""
 MOST_MEMORY = 1024
-"""MiB of the whole process, the fuzzer's own included; the Rust targets count what a connection holds as well."""
+"""The memory of the whole process, fuzzer included, in MiB. The Rust targets also limit that of a connection."""
 
 _INSTRUMENTS = " ".join(
     (
@@ -50,7 +50,7 @@ _SHOWN = 400  # bytes of an input that are printed
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one target."""
+    """The result of one target."""
 
     target: str
     output: str
@@ -59,7 +59,7 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """The inputs that were tried, and how much of the code they reached."""
+        """One line: the number of inputs, the coverage, and whether the target passed."""
         tried = re.findall(r"^stat::number_of_executed_units: (\d+)", self.output, re.MULTILINE)
         reached = re.findall(r"\bcov: (\d+)", self.output)
         verdict = "ok" if self.ended_well else "BROKEN"
@@ -68,16 +68,18 @@ class Outcome:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what the command line asks for."""
+    """Run the targets of the command line; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(RUST + PYTHON)}")
-    parser.add_argument("--seconds", type=count, default=15, help="for each target (default: 15)")
-    parser.add_argument("--jobs", type=count, default=os.cpu_count() or 1, help="targets at a time")
-    parser.add_argument("--seed", type=count, help="of the mutations (default: another one each time)")
+    parser.add_argument("--seconds", type=count, default=15, help="seconds for each target (default: 15)")
+    parser.add_argument(
+        "--jobs", type=count, default=os.cpu_count() or 1, help="targets that run at the same time"
+    )
+    parser.add_argument("--seed", type=count, help="seed of the mutations (default: random)")
     options = parser.parse_args(arguments)
     targets = tuple(options.targets) or RUST + PYTHON
     if unknown := set(targets) - {*RUST, *PYTHON}:
-        parser.error(f"no target is called {sorted(unknown)[0]!r}: {', '.join(RUST + PYTHON)} are there")
+        parser.error(f"unknown target {sorted(unknown)[0]!r}; the targets are {', '.join(RUST + PYTHON)}")
     if set(targets) & set(RUST):
         build()
     flags = [f"-max_total_time={options.seconds}", *([f"-seed={options.seed}"] if options.seed else [])]
@@ -88,11 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build() -> None:
-    """Build the Rust targets with a stable compiler, which has the sanitizers behind a flag of the unstable ones."""
+    """Build the Rust targets with the stable compiler; RUSTC_BOOTSTRAP enables its unstable flags for sanitizers."""
     lock = (ROOT / "vnc" / "core" / "Cargo.lock").read_bytes()
-    (CRATE / "Cargo.lock").write_bytes(lock)  # the same versions of what the core depends on
+    (CRATE / "Cargo.lock").write_bytes(lock)  # the same versions of the dependencies as in the core
     environment = {**os.environ, "RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": _INSTRUMENTS}
-    # With a target named, build scripts go without the instruments.
+    # With --target, build scripts are built without the instrumentation.
     command = ["cargo", "build", "--quiet", "--release", "--target", _host()]
     subprocess.run(command, cwd=CRATE, env=environment, check=True)
 
@@ -103,7 +105,7 @@ def _host() -> str:
 
 
 def command(target: str) -> list[str]:
-    """What runs a target, before libFuzzer's flags, inputs and folders of them."""
+    """Return the command that runs a target; libFuzzer's flags, inputs and folders follow."""
     if target in RUST:
         return [str(CRATE / "target" / _host() / "release" / target)]
     return [sys.executable, "-m", "fuzz.python", target]
@@ -124,7 +126,7 @@ def fuzz(target: str, flags: Sequence[str]) -> Outcome:
 
 
 def report(outcome: Outcome) -> bool:
-    """Print what became of a target; return whether it held."""
+    """Print the result of a target; return whether it passed."""
     print(outcome.line, flush=True)
     if outcome.ended_well:
         return True

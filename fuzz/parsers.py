@@ -1,4 +1,4 @@
-"""The Python parsers of what peers, files and command lines bring: each takes any bytes.
+"""The Python parsers of data from peers, files and command lines. Each function accepts any bytes.
 
 INVARIANT: a parser raises the errors that its documentation names, and no others.
 """
@@ -44,7 +44,7 @@ SMALL = Limits(framebuffer_width=256, framebuffer_height=256, text=1 << 10, cut_
 
 
 def messages(data: bytes) -> None:
-    """One message of the rewarder protocol; what was read can be written again, or is too large for it."""
+    """Parse one message of the rewarder protocol, and write it again, unless it is too large."""
     for frame in (data, data.decode(errors="replace")):
         with suppress(RewarderProtocolError):
             envelope = decode(frame)
@@ -56,7 +56,7 @@ def messages(data: bytes) -> None:
 
 
 def rewarder_client(data: bytes) -> None:
-    """The agent's end of a rewarder connection: the lines are messages, an empty one is the agent's turn."""
+    """Run the agent's end of a rewarder connection. Each line is a message; an empty line lets the agent act."""
     buffer = RewardBuffer()
     session = ClientSession(buffer)
     session.reset("fuzz", None, None, 0.0)
@@ -75,7 +75,7 @@ def rewarder_client(data: bytes) -> None:
 
 
 def rewarder_server(data: bytes) -> None:
-    """The remote's end: the first byte says whether the client only watches, the lines after it are messages."""
+    """Run the remote's end. The first byte selects whether the client is an observer; the other lines are messages."""
     session = ServerSession(1, observer=data[:1] == b"o")
     with suppress(RewarderProtocolError):
         for line in data[1:].decode(errors="replace").split("\n"):
@@ -92,7 +92,7 @@ def _answer(session: ServerSession, request: Request) -> None:
 
 
 def addresses(data: bytes) -> None:
-    """A `vnc://` address; files that it names would be those of this machine, so that it names none with a path."""
+    """Parse a `vnc://` address. An address with a path to a file is skipped: it would open that file."""
     text = data.decode(errors="surrogateescape")
     if "/" in unquote(text.partition("://")[2]):
         return
@@ -107,7 +107,7 @@ def addresses(data: bytes) -> None:
 
 
 def vnc_server(data: bytes) -> None:
-    """A client of our VNC server; the bits of the first byte: a password, TLS, turned away; then the size of pieces."""
+    """Serve a client of our VNC server. Bits of the first byte select password, TLS, refusal and the size of pieces."""
     head, rest = data[0] if data else 0, data[1:]
     passwords = Passwords("password", "watching") if head & 1 else Passwords()
     protocol = ServerProtocol(WIDTH, HEIGHT, "fuzz", passwords, tls=bool(head & 2), refuse=bool(head & 4))
@@ -127,7 +127,7 @@ def vnc_server(data: bytes) -> None:
 
 
 def viewer_gate(data: bytes) -> None:
-    """A browser's viewer at the gate before a VNC server; the first byte says whether it may act."""
+    """Pass a viewer's bytes to the gate in front of a VNC server. The first byte selects whether the viewer may act."""
     gate = Gate(acting=data[:1] == b"a")
     with suppress(ProtocolError):
         for part in _pieces(data[1:], 7):
@@ -136,7 +136,7 @@ def viewer_gate(data: bytes) -> None:
 
 
 def captures(data: bytes) -> None:
-    """A capture file: read as far as it is whole, then scanned as it is when it was recorded."""
+    """Read the whole records of a capture file, and scan their messages like a recorder."""
     descriptor = _FILE.fileno()
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, data, 0)
@@ -151,7 +151,7 @@ def captures(data: bytes) -> None:
 
 
 def recorder(data: bytes) -> None:
-    """What a server sends to a recorder; the first byte is the size of the pieces."""
+    """Pass a server's bytes to a recorder. The first byte determines the size of the pieces."""
     scanner = Scanner(WIDTH, HEIGHT, RGBX, SMALL)
     with suppress(ProtocolError):
         for part in _pieces(data[1:], 1 + data[0] if data else 1):
@@ -160,7 +160,7 @@ def recorder(data: bytes) -> None:
 
 
 def portable_handshake(data: bytes) -> None:
-    """A server in the handshake of the portable driver; the first bit of the first byte: a password."""
+    """Run the portable driver's handshake. The first bit of the first byte selects a password."""
     password = "password" if data[:1] > b"\x7f" else None
     with suppress(VNCError, EOFError):
         asyncio.run(_shake_hands(data[1:], password))
@@ -182,7 +182,7 @@ async def _shake_hands(data: bytes, password: str | None) -> None:
 
 
 class _Sink(asyncio.Transport):
-    """What the client answers goes nowhere."""
+    """A writer that drops the client's answers."""
 
     _closed = False
 
@@ -194,7 +194,7 @@ class _Sink(asyncio.Transport):
         return self._closed
 
     def close(self) -> None:
-        """End it."""
+        """Close the writer."""
         self._closed = True
 
 

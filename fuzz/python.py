@@ -1,4 +1,4 @@
-"""One Python parser under libFuzzer: `python -m fuzz.python PARSER [FLAG...] [CORPUS...]`, with libFuzzer's flags."""
+"""Run libFuzzer on one Python parser: `python -m fuzz.python PARSER [FLAG...] [CORPUS...]`, with libFuzzer's flags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ with atheris.instrument_imports(include=["rewarder", "vnc", "universe_client.pro
 
 
 def main() -> None:
-    """Fuzz until a flag of libFuzzer's ends it, or an input does."""
+    """Fuzz until one of libFuzzer's flags or a failing input ends the run."""
     name = sys.argv.pop(1)
     logging.disable()
     atheris.Setup(sys.argv, PARSERS[name])

@@ -1,7 +1,7 @@
-"""What the fuzzers begin with: `python -m fuzz.seeds` writes it into fuzz/corpus/, beside what they have found.
+"""The first inputs of the fuzzers: `python -m fuzz.seeds` writes them into fuzz/corpus/, beside those that runs found.
 
-The bytes of servers are those of tests/vectors; the rest is one of each message, and what the fault table has of
-hostile ones.
+The bytes of servers come from tests/vectors. The other seeds are one message of each kind, and the hostile messages of
+the fault table.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from vnc.pixel_format import RGBX
 CORPUS = Path(__file__).parent / "corpus"
 VECTORS = Path(__file__).parents[1] / "tests" / "vectors"
 LARGEST = 12 * 1024
-"""Bytes of one seed."""
+"""The largest size of a seed, in bytes."""
 
 _INIT = struct.pack(">HH", WIDTH, HEIGHT) + RGBX.encode() + struct.pack(">I", 4) + b"fuzz"
 _DECODERS = (TIGHT, ZRLE, HEXTILE, ZLIB, RRE, RAW)
-"""The first of the decoder target's encodings, in its order."""
+"""The first encodings of the decoder target, in its order."""
 _RESIZE = struct.pack(">BxHHHHHi", 0, 1, 0, 0, 96, 72, -223)
 
 
 def main() -> None:
-    """Write the seeds of every target; a file is called by what is in it."""
+    """Write the seeds of every target. The name of a file is the hash of its contents."""
     for name, seeds in SEEDS.items():
         directory = CORPUS / name
         directory.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ def _messages() -> Iterator[ServerMessage]:
 
 
 def server_messages() -> Iterator[bytes]:
-    """Streams after the handshake, which resize the screen to that of the vectors first."""
+    """Streams after the handshake. They first resize the screen to that of the vectors."""
     for capture in _captures():
         yield b"\x1f" + _RESIZE + b"".join(message.data for message in capture.messages)
     # a colour map, a bell, clipboards of a few bytes and of none, a fence, and the end of continuous updates
@@ -70,7 +70,7 @@ def server_messages() -> Iterator[bytes]:
 
 
 def rects() -> Iterator[bytes]:
-    """One rect of each encoding: its number, its place, its payload."""
+    """One rect of each encoding: its number, its position and its payload."""
     for message in _messages():
         if message.kind != FRAMEBUFFER_UPDATE or message.rects != 1 or not message.encodings & {*_DECODERS}:
             continue
@@ -83,7 +83,7 @@ def rects() -> Iterator[bytes]:
 
 
 def greetings() -> Iterator[bytes]:
-    """Servers in the handshake, of every version, with and without a password, TLS and refusals."""
+    """Handshakes of servers: every version, with and without password and TLS, and refusals."""
     result, refusal = bytes(4), struct.pack(">I", 1) + struct.pack(">I", 2) + b"no"
     for head in (0, 1, 0x80):
         yield bytes([head]) + b"RFB 003.003\n" + struct.pack(">I", 1) + _INIT
@@ -101,7 +101,7 @@ def greetings() -> Iterator[bytes]:
 
 
 def zlib_streams() -> Iterator[bytes]:
-    """The compressed data of the vectors, from the beginning of their streams, and what zlib makes of other bytes."""
+    """The compressed data of the vectors, from the start of their streams, and other bytes compressed with zlib."""
     for message in _messages():
         for payload in message.payloads:
             if payload.fresh and payload.stream >= 0 and payload.end - payload.start < 2048:
@@ -113,7 +113,7 @@ def zlib_streams() -> Iterator[bytes]:
 
 
 def images() -> Iterator[bytes]:
-    """JPEG images of every kind that libjpeg writes: width, height, file."""
+    """JPEG images of every kind that libjpeg writes, each after a byte for its width and one for its height."""
     y, x = np.mgrid[:29, :37]
     picture = Image.fromarray(np.stack([6 * x, 8 * y, (x * y) % 256], 2).astype(np.uint8))
     for kind in (picture, picture.convert("L"), picture.convert("CMYK")):
@@ -130,7 +130,7 @@ def images() -> Iterator[bytes]:
 
 
 def capture_files() -> Iterator[bytes]:
-    """The vectors as they are, and small ones with every kind of record."""
+    """The vectors, and small captures with every kind of record."""
     for path in sorted(VECTORS.glob("*.capture")):
         yield path.read_bytes()
     header = {"width": 64, "height": 48, "name": "fuzz", "format": "universe-client capture", "version": 1}
@@ -177,7 +177,7 @@ def _wire(method: str, body: object, **headers: object) -> bytes:
 
 
 def rewarder_messages() -> Iterator[bytes]:
-    """One of each method, and malformed ones."""
+    """One message of each method, and malformed messages."""
     for number, (method, body) in enumerate(_BODIES.items()):
         yield _wire(method, body, message_id=number, sent_at=1.5, episode_id="1.2", parent_message_id=1)
         yield _wire(method, None, message_id=str(number), episode_id=3, parent_runtime="0.5")
@@ -190,7 +190,7 @@ def rewarder_messages() -> Iterator[bytes]:
 
 
 def rewarder_conversations() -> Iterator[bytes]:
-    """Some messages in a row: an episode that begins and ends, and one of everything."""
+    """Sequences of messages: an episode from start to end, and one message of each method."""
     headers = {"episode_id": "1"}
     episode = [
         _wire("v0.reply.env.reset", {}, message_id=1, parent_message_id=1, episode_id="1"),
@@ -207,7 +207,7 @@ def rewarder_conversations() -> Iterator[bytes]:
 
 
 def requests() -> Iterator[bytes]:
-    """What a client asks a rewarder, one by one and all together."""
+    """The requests of a client to a rewarder, one by one and all together."""
     lines = [_wire(method, body, message_id=number) for number, (method, body) in enumerate(_BODIES.items())]
     for who in (b"o", b"c"):
         yield who + b"\n".join(lines)
@@ -216,7 +216,7 @@ def requests() -> Iterator[bytes]:
 
 
 def urls() -> Iterator[bytes]:
-    """Addresses, good and bad."""
+    """Valid and invalid addresses."""
     yield b"vnc://localhost:5900+15900,[::1]:5901+15901?password=secret"
     yield b"vnc://127.0.0.1,[fe80::1%eth0]:+,example.com:5900"
     yield b"vncs://host?username=me&password=a%2Cb&insecure=1"
@@ -229,7 +229,7 @@ def urls() -> Iterator[bytes]:
 
 
 def clients() -> Iterator[bytes]:
-    """Clients of a VNC server: the handshakes, then one message of each type."""
+    """The bytes of clients of a VNC server: the handshakes, then one message of each type."""
     said = struct.pack(">Bxxx", 0) + RGBX.encode()
     said += struct.pack(">BxHiii", 2, 3, 7, 16, -224)
     said += struct.pack(">BBHHHH", 3, 1, 0, 0, WIDTH, HEIGHT)
@@ -245,7 +245,7 @@ def clients() -> Iterator[bytes]:
 
 
 def viewers() -> Iterator[bytes]:
-    """Viewers at the gate: the same, and the extensions that it knows."""
+    """The bytes of viewers at the gate: those of clients, and the extensions that the gate supports."""
     for client in clients():
         yield b"a" + client[1:]
     extensions = struct.pack(">BBHHHH", 150, 1, 0, 0, 64, 48) + struct.pack(">BxxxIB", 248, 1, 4) + b"fuzz"

@@ -131,11 +131,11 @@ async def test_another_protocols_banner_is_not_an_rfb_server(opened, banner):
         ),
         (
             b"RFB 003.008\n\x01\x1e", None,
-            "the server asks for what is not supported", "security type 30 (Apple)",
+            "the server asks for a security type that is not supported", "security type 30 (Apple)",
         ),
         (
             b"RFB 003.003\n\0\1\0\1", None,
-            "the server asks for what is not supported", "security type 65537 (unknown)",
+            "the server asks for a security type that is not supported", "security type 65537 (unknown)",
         ),
     ],
 )  # fmt: skip

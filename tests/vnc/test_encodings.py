@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from vnc import encodings
 from vnc.encodings import COPY_RECT, RAW, TIGHT, ZRLE, jpeg, preference
 
 
@@ -44,3 +48,10 @@ def test_what_there_is_not_is_refused(encoding, quality):
 
 def test_the_ends_of_the_jpeg_scale():
     assert (jpeg(None), jpeg(0), jpeg(9)) == ((), (-32,), (-23,))
+
+
+def test_the_rust_core_has_the_same_numbers():
+    source = Path(encodings.__file__).parent / "core" / "rfb" / "src" / "encodings.rs"
+    numbers = {name: int(n) for name, n in re.findall(r"pub const (\w+): i32 = (-?\d+);", source.read_text())}
+    assert {"RAW", "TIGHT", "LAST_RECT"} <= numbers.keys()
+    assert numbers == {name: getattr(encodings, name) for name in numbers}

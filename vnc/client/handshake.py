@@ -111,7 +111,7 @@ def _mismatch(offered: list[int], wanted: int) -> str:
     elif VENCRYPT in offered:
         what = "the server asks for TLS, and none is configured"
     else:
-        what = "the server asks for what is not supported"
+        what = "the server asks for a security type that is not supported"
     return f"{what}; it offers {described(offered)}"
 
 

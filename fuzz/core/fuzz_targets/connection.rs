@@ -1,4 +1,4 @@
-//! Any messages after the handshake.
+//! Messages after the handshake.
 #![no_main]
 
 #[path = "../../../vnc/core/rfb/tests/harness/mod.rs"]

@@ -1,4 +1,4 @@
-//! A server from its first byte on.
+//! The handshake, from the server's first byte on.
 #![no_main]
 
 #[path = "../../../vnc/core/rfb/tests/harness/mod.rs"]

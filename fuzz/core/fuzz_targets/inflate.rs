@@ -1,4 +1,4 @@
-//! zlib streams, beside another inflater.
+//! zlib streams, compared with another inflater.
 #![no_main]
 
 #[path = "../../../vnc/core/inflate/tests/harness/mod.rs"]

@@ -1,4 +1,4 @@
-//! Images in JPEG rects.
+//! Images in JPEG rects of Tight.
 #![no_main]
 
 #[path = "../../../vnc/core/rfb/tests/harness/mod.rs"]

@@ -1,20 +1,20 @@
-//! Compressed data as a stream of bits, least significant first (RFC 1951 3.1.1).
+//! Compressed data as a stream of bits, the least significant first (RFC 1951 3.1.1).
 
-/// INVARIANT: the low `count` bits of `word` are the next ones; those above are right or zero.
+/// A stream of bits. INVARIANT: the low `count` bits of `word` are the next ones; those above are correct or zero.
 #[derive(Clone)]
 pub struct Bits<'a> {
     input: &'a [u8],
-    /// What of the input is not in the word yet.
+    /// The input that is not in the word.
     unread: &'a [u8],
     word: u64,
     count: u8,
 }
 
-/// What two wide refills may look at.
+/// The bytes that two wide refills may read.
 const WIDE: usize = 16;
 
 impl<'a> Bits<'a> {
-    /// Bits of `input` without the first `skip`, which are fewer than eight.
+    /// Return the bits of `input` without the first `skip`, which are fewer than eight.
     pub fn new(input: &'a [u8], skip: u32) -> Self {
         let mut bits = Self { input, unread: input, word: 0, count: 0 };
         bits.refill();
@@ -22,13 +22,13 @@ impl<'a> Bits<'a> {
         bits
     }
 
-    /// Whether there is so much input left that two wide refills stay inside.
+    /// Whether the remaining input is long enough for two wide refills.
     #[inline(always)]
     pub const fn wide(&self) -> bool {
         self.unread.len() >= WIDE
     }
 
-    /// At least 56 bits; one read, however many are missing.
+    /// Refill the word to at least 56 bits with one read. Call `wide` first.
     #[inline(always)]
     pub fn refill_wide(&mut self) {
         let Some(&eight) = self.unread.first_chunk() else { return };
@@ -37,7 +37,7 @@ impl<'a> Bits<'a> {
         self.count |= 0b11_1000;
     }
 
-    /// At least 56 bits, or all that there are.
+    /// Refill the word to at least 56 bits, or to all that remain.
     #[inline]
     pub fn refill(&mut self) {
         if self.wide() {
@@ -52,21 +52,21 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The next bits, the first of them lowest, and zeros behind the end.
+    /// The next bits, the first of them lowest, and zeros after the end.
     #[inline(always)]
     pub const fn word(&self) -> u64 {
         self.word
     }
 
-    /// Go on by as many bits as the low byte of `count` says, at most 63.
+    /// Skip as many bits as the low byte of `count` contains, at most 63.
     #[inline(always)]
     pub const fn skip(&mut self, count: u32) {
-        // Shifts look at six bits and 8-bit subtraction at eight: neither needs a mask.
+        // A shift uses six bits of `count`, and an 8-bit subtraction eight, so neither needs a mask.
         self.word = self.word.wrapping_shr(count);
         self.count = self.count.wrapping_sub(count as u8);
     }
 
-    /// The next `count` bits, at most 32; `None` when there are fewer.
+    /// Read the next `count` bits, at most 32; `None` if there are fewer.
     #[inline]
     pub fn take(&mut self, count: u32) -> Option<usize> {
         if u32::from(self.count) < count {
@@ -80,12 +80,12 @@ impl<'a> Bits<'a> {
         Some(value as usize)
     }
 
-    /// Leave out what is left of a byte that has begun.
+    /// Skip the remaining bits of a byte of which some are used.
     pub const fn align(&mut self) {
         self.skip(self.count as u32 & 7);
     }
 
-    /// Up to `most` bytes; the bits must be aligned.
+    /// Read up to `most` bytes; the bits must be aligned.
     pub fn bytes(&mut self, most: usize) -> &'a [u8] {
         let (_, unused) = self.input.split_at(self.used() / 8);
         let (bytes, unread) = unused.split_at(most.min(unused.len()));
@@ -93,11 +93,12 @@ impl<'a> Bits<'a> {
         bytes
     }
 
-    /// The bytes of which not every bit was used, and how many bits of the first of them were.
+    /// Return the bytes that are not completely used, and how many bits of the first of them are used.
     pub const fn rest(&self) -> (&'a [u8], u32) {
         (self.input.split_at(self.used() / 8).1, self.used() as u32 % 8)
     }
 
+    /// The number of used bits.
     const fn used(&self) -> usize {
         (self.input.len() - self.unread.len()) * 8 - self.count as usize
     }

@@ -6,14 +6,16 @@ use crate::Corrupt;
 use crate::bits::Bits;
 use crate::table::{Entry, Table};
 
-/// As many entries as the worst set of code lengths can need: for 288 symbols with eleven bits in the first table and
-/// 32 symbols with eight, by enumeration (zlib's examples/enough.c).
+/// The codes of a block.
+///
+/// Each table has as many entries as the worst set of code lengths needs, by enumeration with zlib's examples/enough.c:
+/// for 288 symbols and eleven bits in the first table, and for 32 symbols and eight bits.
 pub struct Codes {
     pub symbols: Table<11, 2342>,
     pub distances: Table<8, 402>,
 }
 
-/// How long a code of each length is, in which order they are sent (RFC 1951 3.2.7).
+/// The order in which the lengths of the code length code are sent (RFC 1951 3.2.7).
 const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 const SYMBOLS: [Entry; 288] = {
@@ -47,7 +49,7 @@ const DISTANCES: [Entry; 32] = {
     entries
 };
 
-/// The symbols of the code for code lengths are looked up as if they were literals.
+/// The symbols of the code length code, as literals.
 const LENGTHS: [Entry; 19] = {
     let mut entries = [Entry::INVALID; 19];
     let mut i = 0;
@@ -65,7 +67,7 @@ impl Default for Codes {
 }
 
 impl Codes {
-    /// The codes of blocks that bring none.
+    /// The codes of blocks that contain none (RFC 1951 3.2.6).
     pub fn fixed() -> &'static Self {
         static FIXED: LazyLock<Codes> = LazyLock::new(|| {
             let mut lengths = [8; 288];
@@ -84,7 +86,7 @@ impl Codes {
         self.distances.build(distances, &DISTANCES)
     }
 
-    /// The codes at the beginning of a block; `None` when they are not all there.
+    /// Read the codes at the start of a block; `None` if the input ends before.
     pub fn read(&mut self, bits: &mut Bits<'_>) -> Option<Result<(), Corrupt>> {
         let symbols = 257 + bits.take(5)?;
         let distances = 1 + bits.take(5)?;
@@ -97,14 +99,14 @@ impl Codes {
             short[place] = bits.take(3)? as u8;
         }
         let mut table = Table::<7, 128>::new();
-        // zlib takes no lone code here, which could only repeat one length.
+        // Like zlib, refuse a single code here: it could only repeat one length.
         if short.iter().filter(|&&length| length > 0).count() < 2 || table.build(&short, &LENGTHS).is_err() {
             return Some(Err(Corrupt));
         }
         let mut all = [0; 286 + 30];
         let all = &mut all[..symbols + distances];
         Some(match read_lengths(bits, &table, all)? {
-            // Without a code for its end, a block would have none.
+            // A block needs a code for its end.
             Ok(()) if all[256] > 0 => self.build(&all[..symbols], &all[symbols..]),
             Ok(()) => Err(Corrupt),
             Err(error) => Err(error),

@@ -1,9 +1,9 @@
-//! zlib streams (RFC 1950, RFC 1951) as RFB servers send them: one stream over many rects, each rect's part there as a
-//! whole before it is inflated.
+//! zlib streams (RFC 1950, RFC 1951) as RFB servers send them: one stream over many rects, of which each part is complete
+//! before it is inflated.
 //!
-//! That is simpler than what a general library does, and faster: output lies behind its own history, so that nothing is
-//! copied into a window, and a part of the input that ends within a symbol is rare enough to be put aside. Output is made
-//! as it is asked for, in pieces of some hundred KiB: that, and no more, is what a stream holds.
+//! This allows less code than in a general library, and more speed. Output is written directly behind its history, so it
+//! is not copied into a window. A part that ends inside a symbol is rare, so those bytes may be copied. Output is inflated
+//! on request in pieces of some hundred KiB, and a stream never stores more than that.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::inline_always, reason = "one loop whose state must stay in registers")]
@@ -22,19 +22,19 @@ use symbols::Stop;
 pub use window::PIECE;
 use window::Window;
 
-/// A stream cannot go on: it is no zlib stream, or goes on behind its end.
+/// The data is not a valid zlib stream, or continues after the end of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
-/// A zlib stream. Its checksum, which comes with an end that RFB's streams do not have, is not verified.
+/// A zlib stream. Its checksum is not verified: it is at the end of a stream, and those of RFB have no end.
 #[derive(Default)]
 pub struct Inflater {
     state: State,
-    /// The present block is the last one.
+    /// The current block is the last one.
     last: bool,
     codes: Option<Box<Codes>>,
     window: Window,
-    /// Input that could not be used yet, and how many bits of it have been.
+    /// The unused end of the last part, and how many bits of its first byte are used.
     rest: (Vec<u8>, u32),
 }
 
@@ -43,28 +43,28 @@ enum State {
     #[default]
     Header,
     Block,
-    /// So many bytes are yet to come as they are.
+    /// The remaining bytes of a stored block.
     Stored(usize),
     Fixed,
     Dynamic,
-    /// So many bytes of checksum are yet to come.
+    /// The remaining bytes of the checksum.
     Trailer(usize),
 }
 
 impl Inflater {
-    /// Begin a new stream.
+    /// Start a new stream.
     pub fn reset(&mut self) {
         (self.state, self.last) = (State::Header, false);
         self.window.clear();
         self.rest = (Vec::new(), 0);
     }
 
-    /// Go on with the next part of the stream.
+    /// Continue with the next part of the stream.
     pub fn part<'a>(&'a mut self, input: &'a [u8]) -> Part<'a> {
         Part::new(self, input)
     }
 
-    /// One step; false when there is no more input, or no more output is wanted.
+    /// Make one step; return false if there is no more input, or if no more output is requested.
     fn advance(&mut self, bits: &mut Bits<'_>) -> Result<bool, Corrupt> {
         let next = match self.state {
             State::Header => whole(bits, header),
@@ -118,10 +118,10 @@ impl Inflater {
     }
 }
 
-/// What comes next in a stream; `None` when its input is not all there, or its output is not wanted.
+/// The next state of a stream; `None` if its input is incomplete, or if no more output is requested.
 type Next = Option<Result<State, Corrupt>>;
 
-/// Read something whole, or nothing.
+/// Read something completely, or consume nothing.
 fn whole(bits: &mut Bits<'_>, read: impl FnOnce(&mut Bits<'_>) -> Next) -> Next {
     let mut ahead = bits.clone();
     let next = read(&mut ahead)?;

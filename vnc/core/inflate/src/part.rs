@@ -1,20 +1,20 @@
-//! The output of one part of a stream, as it is asked for.
+//! The output of one part of a stream, inflated on request.
 
 use crate::bits::Bits;
 use crate::{Corrupt, Inflater};
 
-/// More bytes than any one thing in a stream takes that has to be there as a whole: the codes of a block (RFC 1951 3.2.7).
+/// More bytes than the largest element that must be complete: the codes of a block (RFC 1951 3.2.7).
 const WHOLE: usize = 1 << 10;
 
-/// Output of one part of a stream. A stream whose part was not finished, or failed, is of no use.
+/// The output of one part of a stream. If a part fails or `finish` is not called, the stream can only be reset.
 pub struct Part<'a> {
     stream: &'a mut Inflater,
     input: &'a [u8],
-    /// What the part before could not use, and the beginning of `input`; or nothing.
+    /// The unused end of the part before and the start of `input`; or empty.
     joined: Vec<u8>,
-    /// How much of `input` is in `joined`.
+    /// The number of bytes of `input` that are also in `joined`.
     borrowed: usize,
-    /// Bytes of `joined`, or else of `input`, that are used, and bits of the next one.
+    /// The number of used bytes of `joined`, or of `input` if it is empty, and of used bits of the next byte.
     used: (usize, u32),
     /// All input is used.
     dry: bool,
@@ -28,7 +28,7 @@ impl<'a> Part<'a> {
         Self { stream, input, joined, borrowed, used: (0, skip), dry: false }
     }
 
-    /// Output that is not consumed: at least `size` bytes, or else all that the part gives.
+    /// Return the output that is not consumed: at least `size` bytes, or all that remain of the part.
     #[inline]
     pub fn fill(&mut self, size: usize) -> Result<&[u8], Corrupt> {
         if self.stream.window.pending().len() < size && !self.dry {
@@ -37,13 +37,13 @@ impl<'a> Part<'a> {
         Ok(self.stream.window.pending())
     }
 
-    /// `count` bytes of the output are done with.
+    /// Mark `count` bytes of the output as consumed.
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.stream.window.consume(count);
     }
 
-    /// Use what is left of the input; returns whether all output had been consumed.
+    /// Use the remaining input, and return whether all output was consumed.
     pub fn finish(mut self) -> Result<bool, Corrupt> {
         if !self.fill(1)?.is_empty() {
             return Ok(false);
@@ -69,7 +69,7 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Go on in `input` itself, if what is unused lies in it; returns whether there was a change.
+    /// Continue in `input` itself if all unused bytes are in it; return whether this changed anything.
     fn leave_joined(&mut self) -> bool {
         if self.joined.is_empty() || self.joined.len() - self.used.0 > self.borrowed {
             return false;

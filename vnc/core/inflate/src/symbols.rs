@@ -1,4 +1,4 @@
-//! Literals and matches (RFC 1951 3.2.3): where the time goes.
+//! Literals and matches (RFC 1951 3.2.3). Inflating spends most of its time in this file.
 
 use crate::Corrupt;
 use crate::bits::Bits;
@@ -8,15 +8,15 @@ use crate::window::Room;
 
 /// Why the symbols stopped.
 pub enum Stop {
-    /// The block ends.
+    /// The block has ended.
     End,
-    /// There is no room for more.
+    /// There is no room for another symbol.
     Full,
-    /// There are no bits for more.
+    /// There are not enough bits for another symbol.
     Starved,
 }
 
-/// Inflate symbols until something stops it.
+/// Inflate symbols until the block, the room or the input ends.
 pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, mut room: Room<'_>) -> Result<Stop, Corrupt> {
     match many(codes, bits, &mut room) {
         Ok(Stop::Starved) => last(codes, bits, &mut room),
@@ -24,11 +24,11 @@ pub fn inflate(codes: &Codes, bits: &mut Bits<'_>, mut room: Room<'_>) -> Result
     }
 }
 
-/// While there is plenty of input.
+/// Inflate symbols while `wide` holds.
 ///
-/// What comes next is looked up before the present symbol is written, so that the processor need not wait for it.
+/// The next symbol is looked up before the current one is written, so that the processor does not wait for the table.
 fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Corrupt> {
-    // Copies, for the registers.
+    // Local copies, so that they stay in registers.
     let (mut bits, mut at, end) = (input.clone(), *room.at, room.end);
     let out = &mut *room.bytes;
     bits.refill();
@@ -41,7 +41,7 @@ fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop
             break Ok(Stop::Full);
         }
         bits.refill_wide();
-        // Four codes of at most eleven bits are there for sure, and eleven bits more.
+        // The word has at least 56 bits: four codes of at most eleven bits, and eleven bits to look up the next one.
         if entry.is_literal() {
             entry = put(codes, out, &mut at, &mut bits, entry);
             if entry.is_literal() {
@@ -86,7 +86,7 @@ fn many(codes: &Codes, input: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop
     stop
 }
 
-/// Write a literal and look up what follows.
+/// Write a literal and look up the next symbol.
 #[inline(always)]
 fn put(codes: &Codes, out: &mut [u8], at: &mut usize, bits: &mut Bits<'_>, entry: Entry) -> Entry {
     bits.skip(entry.bits());
@@ -95,7 +95,7 @@ fn put(codes: &Codes, out: &mut [u8], at: &mut usize, bits: &mut Bits<'_>, entry
     codes.symbols.look_up(bits.word())
 }
 
-/// Near the end of the input: one symbol after the other, each only when all of it is there.
+/// Inflate symbols near the end of the input, each only if all of its bits are there.
 fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop, Corrupt> {
     let (out, at) = (&mut *room.bytes, &mut *room.at);
     while *at <= room.end {
@@ -134,7 +134,7 @@ fn last(codes: &Codes, bits: &mut Bits<'_>, room: &mut Room<'_>) -> Result<Stop,
     Ok(Stop::Full)
 }
 
-/// Copy `length` bytes from `distance` before `at`, and some more behind them.
+/// Copy `length` bytes from `distance` before `at` to `at`, and some more bytes behind them.
 #[inline(always)]
 fn repeat(out: &mut [u8], at: usize, distance: usize, length: usize) {
     match distance {
@@ -157,7 +157,7 @@ fn copy<const SIZE: usize>(out: &mut [u8], at: usize, distance: usize, length: u
     }
 }
 
-/// The same for fewer than eight bytes, which overlap what is written.
+/// Repeat fewer than eight bytes, where source and target overlap.
 #[inline(always)]
 fn repeat_near(out: &mut [u8], at: usize, distance: usize, length: usize) {
     const STEPS: [u8; 8] = [8, 8, 8, 6, 8, 5, 6, 7];

@@ -1,9 +1,9 @@
-//! Tables that tell from the next bits which symbol they are (RFC 1951 3.2.2).
+//! Tables that map the next bits to a symbol (RFC 1951 3.2.2).
 
 use crate::Corrupt;
 
-/// What the next bits mean. From the lowest bit: eight for how many bits to skip, extra bits included; four for the
-/// length of the code among them (in a link: of the index into the second table); flags; the value from bit 16.
+/// The meaning of the next bits. From the lowest bit: eight bits for the number of bits to skip, extra bits included; four
+/// for the length of the code among them, or, in a link, of the index into the second table; flags; from bit 16 the value.
 #[derive(Clone, Copy)]
 pub struct Entry(u32);
 
@@ -13,7 +13,7 @@ const LINK: u32 = 1 << 14;
 const END: u32 = 1 << 13;
 
 impl Entry {
-    /// Bits that no code begins with.
+    /// Bits with which no code begins.
     pub const INVALID: Self = Self(SPECIAL);
     pub const END: Self = Self(SPECIAL | END);
 
@@ -21,7 +21,7 @@ impl Entry {
         Self(LITERAL | (byte as u32) << 16)
     }
 
-    /// A length or distance of `base` plus the value of `extra` bits behind the code.
+    /// A length or distance: `base` plus the value of the `extra` bits after the code.
     pub const fn number(base: u16, extra: u8) -> Self {
         Self((base as u32) << 16 | extra as u32)
     }
@@ -39,7 +39,7 @@ impl Entry {
         self.0 & LITERAL != 0
     }
 
-    /// Neither a literal nor a number.
+    /// Whether this is neither a literal nor a number.
     #[inline(always)]
     pub const fn is_special(self) -> bool {
         self.0 & SPECIAL != 0
@@ -55,13 +55,13 @@ impl Entry {
         (self.0 >> 16) as u8
     }
 
-    /// How many bits to skip, in the low six bits; more is above.
+    /// The number of bits to skip, in the low six bits. The bits above have another meaning.
     #[inline(always)]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The value with the extra bits that follow the code in `word`.
+    /// The value plus the extra bits that follow the code in `word`.
     #[inline(always)]
     pub const fn with_extra(self, word: u64) -> usize {
         let all = word & !u64::MAX.wrapping_shl(self.0);
@@ -69,7 +69,7 @@ impl Entry {
     }
 }
 
-/// Entries for all values of `ROOT` bits, and behind them second tables for codes that are longer.
+/// The entries for all values of `ROOT` bits, followed by second tables for longer codes.
 pub struct Table<const ROOT: u32, const SIZE: usize>([Entry; SIZE]);
 
 impl<const ROOT: u32, const SIZE: usize> Table<ROOT, SIZE> {
@@ -82,7 +82,7 @@ impl<const ROOT: u32, const SIZE: usize> Table<ROOT, SIZE> {
         self.0[word as usize & ((1 << ROOT) - 1)]
     }
 
-    /// The entry behind a link; other special entries stay what they are.
+    /// Return the entry that a link leads to, or the entry itself if it is no link.
     #[inline(always)]
     pub fn follow(&self, entry: Entry, word: u64) -> Entry {
         if entry.0 & LINK == 0 {
@@ -92,9 +92,9 @@ impl<const ROOT: u32, const SIZE: usize> Table<ROOT, SIZE> {
         self.0[(entry.0 >> 16) as usize + index]
     }
 
-    /// Lay out canonical codes of so many bits each (0: unused) for the symbols that mean `entries`.
+    /// Build the table of the canonical codes with these lengths in bits; 0 means no code. Entry n is for symbol n.
     ///
-    /// As in zlib, codes must use up all values, but for one single code of one bit, or none.
+    /// As in zlib, the codes must be complete. A single code of one bit, or no code at all, is also allowed.
     pub fn build(&mut self, lengths: &[u8], entries: &[Entry]) -> Result<(), Corrupt> {
         let sorted = Sorted::new(lengths);
         let longest = sorted.longest();
@@ -138,7 +138,7 @@ impl<const ROOT: u32, const SIZE: usize> Table<ROOT, SIZE> {
     }
 }
 
-/// The code after `code`, both with their first bit lowest; the last one of all is its own successor.
+/// Return the code after `code`, both with their first bit lowest. The last code is its own successor.
 const fn next(code: usize, bits: u32) -> usize {
     let zeros = !code & ((1 << bits) - 1);
     if zeros == 0 {
@@ -150,16 +150,16 @@ const fn next(code: usize, bits: u32) -> usize {
 
 const MAX_BITS: usize = 15;
 
-/// Symbols in the order of their codes.
+/// The symbols in the order of their codes.
 struct Sorted {
     symbols: [u16; 288],
-    /// Where those of each length begin; behind the last, where they end.
+    /// The index of the first symbol of each length; the last entry is the end.
     starts: [u16; MAX_BITS + 2],
 }
 
 impl Sorted {
     fn new(lengths: &[u8]) -> Self {
-        // Two counters for each length: neighbours are often alike, and would wait for each other.
+        // Two counters for each length, because equal neighbours would otherwise wait for each other's increment.
         let mut counts = [[0; MAX_BITS + 1]; 2];
         for (i, &length) in lengths.iter().enumerate() {
             counts[i & 1][usize::from(length & 15)] += 1;
@@ -187,14 +187,15 @@ impl Sorted {
         (1..=MAX_BITS as u32).rev().find(|&bits| !self.of_length(bits).is_empty()).unwrap_or(0)
     }
 
-    /// How many values of 15 bits no code begins.
+    /// The number of 15-bit values with which no code begins.
     fn unused(&self) -> Result<usize, Corrupt> {
         let used: usize =
             (1..=MAX_BITS as u32).map(|bits| self.of_length(bits).len() << (MAX_BITS as u32 - bits)).sum();
         (1_usize << MAX_BITS).checked_sub(used).ok_or(Corrupt)
     }
 
-    /// How many bits tell apart the codes that share their first `root` bits with the next `count` of length `bits`.
+    /// The number of index bits of the second table for the codes that share their first `root` bits with the next `count`
+    /// codes of length `bits`.
     fn index_bits(&self, root: u32, bits: u32, count: usize) -> u32 {
         let (mut index_bits, mut used) = (bits - root, count);
         while used < 1 << index_bits && root + index_bits < self.longest() {

@@ -1,44 +1,46 @@
-//! Where inflated bytes go: behind those that came before, to which they refer.
+//! The buffer of inflated bytes. New bytes are written behind the earlier ones, to which they refer.
 
-/// How far back a distance may reach (RFC 1951 2).
+/// The largest distance (RFC 1951 2).
 const HISTORY: usize = 32 << 10;
 
-/// When so much has come, all but the history is forgotten. More of it means less to move, less of it fits the caches.
+/// When this many bytes are stored, all but the history is dropped. A larger value moves bytes less often; a smaller one
+/// fits the caches.
 const FULL: usize = 192 << 10;
 
-/// Bytes that are inflated at once, so that most rects are one piece.
+/// The bytes that are inflated at once. Most rects fit one piece.
 pub const PIECE: usize = 256 << 10;
 
-/// The longest match and what is written in front of it and beyond it before the room is looked at again.
+/// The most bytes that are written between two checks of the room: the longest match, and some literals before it and
+/// bytes behind it.
 pub const MARGIN: usize = 320;
 
-/// The first room; what needs more is doubled.
+/// The first size of the buffer, which is doubled on demand.
 const FIRST: usize = 16 << 10;
 
-/// INVARIANT: `start <= at <= bytes.len()`.
+/// The history and the pending output. INVARIANT: `start <= at <= bytes.len()`.
 #[derive(Default)]
 pub struct Window {
     bytes: Vec<u8>,
-    /// Where the output begins that nobody has consumed, how far it has come and how far it is to come.
+    /// The start of the pending output, its end, and the end that was requested.
     start: usize,
     at: usize,
     goal: usize,
 }
 
 impl Window {
-    /// Output that nobody has consumed.
+    /// The output that is not consumed.
     #[inline]
     pub fn pending(&self) -> &[u8] {
         &self.bytes[self.start..self.at]
     }
 
-    /// `count` pending bytes are done with.
+    /// Mark `count` pending bytes as consumed.
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.start = (self.start + count).min(self.at);
     }
 
-    /// From now on there is room until a piece is pending, and `size` bytes at least.
+    /// Request that a piece is pending, and at least `size` bytes.
     pub fn aim(&mut self, size: usize) {
         if self.at > FULL {
             let kept = self.start.min(self.at - HISTORY);
@@ -48,17 +50,17 @@ impl Window {
         self.goal = self.start + size.max(PIECE);
     }
 
-    /// Forget everything.
+    /// Drop all bytes.
     pub const fn clear(&mut self) {
         (self.start, self.at, self.goal) = (0, 0, 0);
     }
 
-    /// How many bytes are missing to what was aimed at.
+    /// The number of bytes that are missing of those requested by `aim`.
     pub const fn missing(&self) -> usize {
         self.goal.saturating_sub(self.at)
     }
 
-    /// Room for some symbols; None when nothing is missing.
+    /// Return room for some symbols; `None` if nothing is missing.
     pub fn make_room(&mut self) -> Option<Room<'_>> {
         if self.missing() == 0 {
             return None;
@@ -71,7 +73,7 @@ impl Window {
         Some(Room { bytes: &mut self.bytes, at: &mut self.at, end })
     }
 
-    /// Write what needs no inflating.
+    /// Append bytes of a stored block.
     pub fn extend(&mut self, bytes: &[u8]) {
         let end = self.at + bytes.len();
         if self.bytes.len() < end {
@@ -84,10 +86,10 @@ impl Window {
 
 /// Room for output behind its history.
 ///
-/// INVARIANT: `bytes` go on for `MARGIN` behind `end`.
+/// INVARIANT: `bytes` has `MARGIN` more bytes behind `end`.
 pub struct Room<'a> {
     pub bytes: &'a mut [u8],
     pub at: &'a mut usize,
-    /// Nothing more is begun beyond this.
+    /// No symbol is started after this offset.
     pub end: usize,
 }

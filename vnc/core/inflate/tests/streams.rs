@@ -1,4 +1,4 @@
-//! The same bytes as other inflaters, however the stream is cut.
+//! The output equals that of other inflaters, wherever the stream is cut.
 
 mod harness;
 
@@ -12,7 +12,7 @@ fn deflate(stream: &mut Compress, data: &[u8], flush: FlushCompress) -> Vec<u8> 
     out
 }
 
-/// Bytes as screens have them: runs, repetitions near and far, noise.
+/// Bytes like those of screens: runs, repetitions, noise.
 fn screens() -> impl Strategy<Value = Vec<u8>> {
     let noise = proptest::collection::vec(any::<u8>(), 0..2000);
     let runs = (proptest::collection::vec(any::<u8>(), 1..40), 1..400_usize)
@@ -23,7 +23,7 @@ fn screens() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn parts_of_a_stream_come_back(parts in proptest::collection::vec(screens(), 1..8), level in 0..10_u32, piece in 1..100_000_usize) {
+    fn parts_of_a_stream_are_inflated(parts in proptest::collection::vec(screens(), 1..8), level in 0..10_u32, piece in 1..100_000_usize) {
         let mut compress = Compress::new(Compression::new(level), true);
         let mut inflater = Inflater::default();
         for part in &parts {
@@ -47,7 +47,7 @@ proptest! {
     }
 
     #[test]
-    fn one_byte_too_many_is_noticed(mut data in screens(), level in 0..10_u32) {
+    fn an_excess_byte_is_noticed(mut data in screens(), level in 0..10_u32) {
         data.push(1);
         let packed = deflate(&mut Compress::new(Compression::new(level), true), &data, FlushCompress::Sync);
         let mut inflater = Inflater::default();
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_ends_as_it_does_elsewhere(data in screens(), level in 1..10_u32, at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+    fn damaged_streams_end_as_with_flate2(data in screens(), level in 1..10_u32, at in any::<prop::sample::Index>(), bit in 0..8_u32) {
         let mut packed = deflate(&mut Compress::new(Compression::new(level), true), &data, FlushCompress::Sync);
         let index = at.index(packed.len());
         packed[index] ^= 1_u8 << bit;
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_ends_as_it_does_elsewhere(noise in proptest::collection::vec(any::<u8>(), 0..300), cut in 1..20_usize) {
+    fn noise_ends_as_with_flate2(noise in proptest::collection::vec(any::<u8>(), 0..300), cut in 1..20_usize) {
         let packed = [&[0x78, 0x9c], &noise[..]].concat();
         harness::agree(&packed);
         harness::cut_anywhere(&packed, cut);
@@ -74,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn a_stream_holds_the_same_however_much_it_gives() {
+fn memory_does_not_depend_on_the_size_of_the_output() {
     let mut compress = Compress::new(Compression::best(), true);
     let mut inflater = Inflater::default();
     for round in 1..4_usize {
@@ -92,8 +92,8 @@ fn a_stream_holds_the_same_however_much_it_gives() {
 }
 
 #[test]
-fn codes_that_begin_in_one_part_may_end_in_the_next_but_one() {
-    // Codes of full length at the end of a part: what is put aside is joined with the beginning of the next part only.
+fn a_code_may_be_split_over_three_parts() {
+    // The unused end of a part is joined with the start of the next part only.
     let data: Vec<u8> =
         (0..200_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 15) as u8 & 0x3f).collect();
     let packed = deflate(&mut Compress::new(Compression::best(), true), &data, FlushCompress::Sync);

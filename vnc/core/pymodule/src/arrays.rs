@@ -1,4 +1,4 @@
-//! The arrays that frames of a session were taken into.
+//! The arrays that a session's frames were copied into.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,18 +6,18 @@ use numpy::PyArray3;
 use pyo3::prelude::*;
 use pyo3::types::PyWeakrefReference;
 
-/// Arrays a session remembers.
+/// The number of arrays that a session remembers.
 const MOST: usize = 4;
 
-/// Which frame each array holds.
+/// Which frame each array contains.
 ///
-/// INVARIANT: nothing of Python is called while the lock is held. An allocation or a dropped reference may run any
-/// Python code, which may take a frame of the same session, or wait for a thread that does.
+/// INVARIANT: no Python is called under the lock. An allocation or a dropped reference may run any Python code, which may
+/// take a frame of the same session, or wait for a thread that does.
 #[derive(Default)]
 pub(crate) struct Arrays(Mutex<Vec<Taken>>);
 
 struct Taken {
-    /// Whoever owns the memory; while it lives, the address means this array.
+    /// The object that owns the memory. While it exists, the address identifies this array.
     owner: Py<PyWeakrefReference>,
     data: usize,
     frames: u64,
@@ -28,7 +28,7 @@ impl Arrays {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The frame that the array at `data` holds, if it was taken into and still is the same array.
+    /// Return the number of the frame in the array at `data`, if it is known.
     pub fn frame_in(&self, py: Python<'_>, data: usize) -> Option<u64> {
         let (owner, frames) = {
             let arrays = self.lock();
@@ -38,8 +38,8 @@ impl Arrays {
         owner.bind(py).upgrade().map(|_| frames)
     }
 
-    /// The array at `data`, which is known if it `was_known` and no other was taken into since, holds this frame now.
-    pub fn note(&self, out: &Bound<'_, PyArray3<u8>>, data: usize, frames: u64, was_known: bool) {
+    /// Record that the array at `data` contains this frame. `was_known`: `frame_in` has found the array before.
+    pub fn record(&self, out: &Bound<'_, PyArray3<u8>>, data: usize, frames: u64, was_known: bool) {
         let known = was_known && self.lock().iter_mut().any(|taken| taken.hold(data, frames));
         if !known {
             self.remember(out, data, frames);
@@ -47,7 +47,7 @@ impl Arrays {
     }
 
     fn remember(&self, out: &Bound<'_, PyArray3<u8>>, data: usize, frames: u64) {
-        // Memory whose owner cannot be watched is copied whole every time.
+        // An array whose owner has no weak references is not remembered, so its frames are copied whole.
         let owner = PyWeakrefReference::new(&owner(out)).ok().map(Bound::unbind);
         let mut arrays = self.lock();
         let (mut kept, mut dropped): (Vec<_>, Vec<_>) =
@@ -61,7 +61,7 @@ impl Arrays {
 }
 
 impl Taken {
-    /// Note the frame if this is the array at `data`; returns whether it is.
+    /// Set the frame if this is the array at `data`; return whether it is.
     fn hold(&mut self, data: usize, frames: u64) -> bool {
         let here = self.data == data;
         if here {
@@ -71,7 +71,7 @@ impl Taken {
     }
 }
 
-/// The object whose life is the life of the array's memory.
+/// Return the object that owns the array's memory: the last `base`.
 fn owner<'py>(out: &Bound<'py, PyArray3<u8>>) -> Bound<'py, PyAny> {
     let mut owner = out.clone().into_any();
     while let Ok(base) = owner.getattr("base") {

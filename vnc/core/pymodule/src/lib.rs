@@ -1,7 +1,7 @@
-//! `vnc._core`: the sessions crate, for Python.
+//! `vnc._core`: the sessions crate as a Python module.
 //!
-//! Between socket and finished frame nothing takes the GIL. Python learns of news through one descriptor and calls in
-//! here (`python`) to take frames and send input; `arrays` knows which frame each array holds.
+//! Nothing between socket and finished frame takes the GIL. One descriptor wakes Python for news; Python then calls
+//! `python` to take frames and send input. `arrays` remembers which frame each array contains.
 
 mod arrays;
 mod python;
@@ -13,8 +13,8 @@ mod _core {
     use numpy::{PyArray1, PyArrayMethods};
     use pyo3::prelude::*;
 
-    /// Have the numpy crate set itself up: it imports Python modules under a lock of its own the first time that an
-    /// array is borrowed, which must not be within a `take`.
+    /// Borrow an array once, because the numpy crate imports Python modules under a lock at the first borrow. That must
+    /// not happen within a `take`.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         PyArray1::<u8>::zeros(module.py(), 1, false).try_readonly()?;

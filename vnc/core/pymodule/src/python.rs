@@ -1,4 +1,4 @@
-//! The classes that Python sees; see vnc/_core.pyi.
+//! The classes of the Python module; vnc/_core.pyi describes them for callers.
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rfb::{Config, Credentials, Limits, Tls};
-use sessions::{Mismatch, Timeouts, words};
+use sessions::{Mismatch, Timeouts, error_text};
 
 use crate::arrays::Arrays;
 
-/// A copy of more bytes than this lets other Python threads run meanwhile.
+/// A copy of more bytes than this releases the GIL.
 const BIG: usize = 64 << 10;
 
-/// Reader threads and the sessions on them.
+/// Reader threads and their sessions.
 #[pyclass(frozen)]
 pub(crate) struct Pump(sessions::Pump);
 
@@ -33,17 +33,20 @@ impl From<Arc<sessions::Session>> for Session {
     }
 }
 
-/// What the system refuses is an `OSError` with its number.
+/// Convert an error of the system to an `OSError` with its number.
 fn os_error(error: &std::io::Error) -> PyErr {
-    PyOSError::new_err((error.raw_os_error(), words(error)))
+    PyOSError::new_err((error.raw_os_error(), error_text(error)))
 }
 
-/// Refuse to work in a process that was forked off: it has no reader threads, and locks may be held for ever.
+/// Raise an error in a fork of the process that opened the object: no reader threads exist there, and locks may stay
+/// locked for ever.
 fn check_process(ours: bool) -> PyResult<()> {
     if ours {
         Ok(())
     } else {
-        Err(PyRuntimeError::new_err("this process was forked from the one that opened it"))
+        Err(PyRuntimeError::new_err(
+            "this process was forked from the one that opened the session; open a new one here",
+        ))
     }
 }
 
@@ -54,24 +57,24 @@ impl Pump {
         sessions::Pump::new(threads).map(Self).map_err(|error| os_error(&error))
     }
 
-    /// Readable when `drain` has something to tell; -1 after `close`.
+    /// The descriptor that is readable while sessions have news; -1 after `close`.
     fn fileno(&self) -> PyResult<i32> {
         check_process(self.0.is_ours())?;
         Ok(self.0.hub().map_or(-1, |hub| hub.descriptor()))
     }
 
-    /// The ids of the sessions with news.
+    /// Return the ids of the sessions with news since the last call.
     fn drain(&self) -> PyResult<Vec<u64>> {
         check_process(self.0.is_ours())?;
         Ok(self.0.hub().map(|hub| hub.drain()).unwrap_or_default())
     }
 
-    /// Begin to connect to a numeric address.
+    /// Start to connect to a numeric address.
     ///
-    /// `scope`: the interface of a link-local IPv6 address, else 0.
+    /// `scope`: the number of the interface of a link-local IPv6 address, otherwise 0.
     /// `limits`: framebuffer width, framebuffer height, text, cut text, outgoing.
     /// `timeouts`: connect, handshake, message, probe interval, probe deadline, in seconds.
-    #[allow(clippy::too_many_arguments, reason = "as vnc/_core.pyi has them")]
+    #[allow(clippy::too_many_arguments, reason = "the parameters of vnc/_core.pyi")]
     fn open(
         &self,
         host: &str,
@@ -84,7 +87,7 @@ impl Pump {
     ) -> PyResult<Session> {
         check_process(self.0.is_ours())?;
         let address: IpAddr =
-            host.parse().map_err(|_| PyValueError::new_err(format!("{host:?} is no IP address")))?;
+            host.parse().map_err(|_| PyValueError::new_err(format!("{host:?} is not an IP address")))?;
         let address = match address {
             IpAddr::V4(_) => SocketAddr::new(address, port),
             IpAddr::V6(address) => SocketAddrV6::new(address, port, 0, scope).into(),
@@ -95,7 +98,7 @@ impl Pump {
         session.map(Session::from).map_err(|error| os_error(&error))
     }
 
-    /// A session over TLS, on a connection of the caller's; otherwise as `open`.
+    /// Return a session over TLS whose bytes the caller reads and writes; otherwise like `open`.
     fn feed(
         &self,
         anonymous: bool,
@@ -113,7 +116,7 @@ impl Pump {
         session.map(Session::from).map_err(|error| os_error(&error))
     }
 
-    /// End all sessions and threads. In a process that was forked off: no effect.
+    /// End all sessions and threads. In a forked process this has no effect.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.0.close());
     }
@@ -136,7 +139,7 @@ fn deadlines(seconds: [f64; 5]) -> PyResult<Timeouts> {
 
 #[pymethods]
 impl Session {
-    /// What `Pump.drain` calls this session.
+    /// The id of this session in `Pump.drain`.
     #[getter]
     fn id(&self) -> u64 {
         self.session.id()
@@ -148,7 +151,7 @@ impl Session {
         self.session.connected()
     }
 
-    /// Whether the handshake is over.
+    /// Whether the handshake is complete.
     #[getter]
     fn ready(&self) -> bool {
         self.session.published().name().is_some()
@@ -180,19 +183,19 @@ impl Session {
         self.session.published().generation()
     }
 
-    /// Why the session is over: a branch of the error tree and a text.
+    /// Why the session ended: a branch of the error tree, and a text.
     #[getter]
     fn error(&self) -> Option<(&'static str, String)> {
         self.session.published().failure().cloned()
     }
 
-    /// Updates, rectangles, pixels, bytes, long cut texts.
+    /// The totals: updates, rects, pixels, bytes, clipboard texts longer than the limit.
     #[getter]
     fn stats(&self) -> (u64, u64, u64, u64, u64) {
         self.session.published().totals()
     }
 
-    /// Ask for the whole screen; returns the generation that will hold it.
+    /// Request the whole screen; return the number of the refresh, which `generation` reaches when it is complete.
     fn refresh(&self, py: Python<'_>) -> PyResult<u64> {
         check_process(self.session.is_ours())?;
         Ok(py.detach(|| self.session.refresh()))
@@ -205,49 +208,49 @@ impl Session {
         Ok(())
     }
 
-    /// Take bytes from the server of a session that is fed; then `data_to_send` has the answer.
+    /// Process bytes that the caller has read. Then `data_to_send` returns the answer.
     fn receive(&self, py: Python<'_>, data: &[u8]) {
         py.detach(|| self.session.receive(data));
     }
 
-    /// Bytes for the server of a session that is fed.
+    /// Return the bytes that the caller must write now.
     fn data_to_send<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.session.data_to_send())
     }
 
-    /// Whether the server shows a certificate in the TLS that is to begin; None before that.
+    /// Whether the server presents a certificate in the TLS that begins; None before TLS begins.
     #[getter]
     fn certificate(&self) -> Option<bool> {
         self.session.published().certificate()
     }
 
-    /// TLS has begun.
+    /// Continue the handshake after the caller has established TLS.
     fn secured(&self, py: Python<'_>) {
         py.detach(|| self.session.secured());
     }
 
-    /// The connection of a session that is fed has ended.
+    /// Handle the end of a connection whose bytes the caller moves.
     fn lost(&self) {
         self.session.lost();
     }
 
-    /// The server is not to be trusted.
+    /// End the session because the server is not trusted.
     fn refuse(&self, reason: String) {
         self.session.refuse(reason);
     }
 
-    /// Close the socket. In a process that was forked off: no effect.
+    /// Close the socket. In a forked process this has no effect.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.session.close());
     }
 
-    /// Copy what has changed since the last take into this array.
+    /// Copy the newest frame into an array, and return its number. Only changes since the array's last `take` are copied.
     fn take(&self, py: Python<'_>, out: &Bound<'_, PyArray3<u8>>) -> PyResult<u64> {
         check_process(self.session.is_ours())?;
         let data = out.data() as usize;
         let since = self.arrays.frame_in(py, data);
         let (width, height) = self.session.published().size();
-        // The number of a frame is published before Python is told of it, so an equal one means nothing new.
+        // A frame's number is published before the frame is announced, so an equal number means no new frame.
         if let Some(frames) = since
             && frames == self.session.published().frames()
             && out.shape() == [height as usize, width as usize, 3]
@@ -256,7 +259,7 @@ impl Session {
         }
         let mut target = out.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
         let frames = self.copy(py, since, &mut target)?;
-        self.arrays.note(out, data, frames, since.is_some());
+        self.arrays.record(out, data, frames, since.is_some());
         Ok(frames)
     }
 }
@@ -264,7 +267,8 @@ impl Session {
 impl Session {
     fn copy(&self, py: Python<'_>, since: Option<u64>, out: &mut PyReadwriteArray3<'_, u8>) -> PyResult<u64> {
         let shape: [usize; 3] = out.shape().try_into().unwrap_or_default();
-        let target = out.as_slice_mut().map_err(|_| PyValueError::new_err("the array is not contiguous"))?;
+        let target =
+            out.as_slice_mut().map_err(|_| PyValueError::new_err("the array is not C-contiguous"))?;
         let small = since.is_some() || target.len() <= BIG;
         let now = if small { self.session.try_copy(shape, since, target) } else { None };
         let copied = now.unwrap_or_else(|| py.detach(|| self.session.copy(shape, since, target)));

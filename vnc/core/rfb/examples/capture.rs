@@ -1,7 +1,7 @@
 //! Record what a VNC server without a password sends: `capture HOST:PORT ENCODINGS SECONDS FILE [RGB_FILE]`.
 //!
-//! `ENCODINGS` are comma-separated numbers in order of preference; the file holds the server's bytes and
-//! nothing else, `RGB_FILE` the last screen.
+//! `ENCODINGS` are comma-separated encoding numbers, best first. `FILE` receives the server's bytes, `RGB_FILE` the pixels
+//! of the last screen.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,10 +1,10 @@
-//! Decode recorded streams: `replay ROUNDS FILE...`; one line of CPU figures for each.
+//! Decode recorded streams and print the CPU time of each: `replay ROUNDS FILE...`.
 
 use rfb::{Config, Connection, Event};
 
 const PIECE: usize = 64 << 10;
 
-/// CPU time of this thread, which other processes on the machine do not spoil.
+/// Return the CPU time of this thread, which excludes other processes.
 fn cpu_seconds() -> Result<f64, Box<dyn std::error::Error>> {
     let figures = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(figures.split_whitespace().next().unwrap_or("0").parse::<f64>()? / 1e9)

@@ -1,10 +1,10 @@
-//! VNC authentication (RFC 6143 7.2.2): a challenge, encrypted with DES under the password.
+//! VNC authentication (RFC 6143 7.2.2): the client encrypts a challenge with DES; the key is the password.
 
 use des::Des;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
 
-/// The response to `challenge`: two DES blocks, keyed by the first eight bytes of the password with the
-/// bits of each byte reversed.
+/// Return the response to `challenge`: two DES blocks. The key is the first eight bytes of the password, with the bits of
+/// each byte reversed.
 pub(crate) fn response(password: &[u8], challenge: [u8; 16]) -> [u8; 16] {
     let mut key = [0; 8];
     for (slot, byte) in key.iter_mut().zip(password) {
@@ -23,8 +23,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_known_answer() {
-        // DES of zeros under the zero key; tests/handshake.rs has a whole answer from OpenSSL.
+    fn known_answers() {
+        // The last one is DES of zeros with the key zero; tests/handshake.rs has a whole response from OpenSSL.
         let challenge: [u8; 16] = (0..16).collect::<Vec<u8>>().try_into().unwrap();
         assert_eq!(
             response(b"password", challenge),

@@ -1,8 +1,8 @@
-//! One colour, repeated so that rows are painted with wide stores.
+//! One colour, repeated, so that rows are painted with wide stores.
 
 use pixels::Rgb;
 
-/// Sixteen pixels of one colour, to paint rows with wide stores.
+/// Sixteen pixels of one colour.
 pub(crate) struct Brush(pub [u8; 48]);
 
 impl Brush {

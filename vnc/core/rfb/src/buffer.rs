@@ -1,26 +1,27 @@
-//! Received bytes in one piece, so that decoders work on them in place.
+//! Received bytes in contiguous memory, so that decoders work on them in place.
 
-/// A socket read is offered at least this much room.
+/// The least room for one read of the socket.
 const READ: usize = 64 << 10;
-/// ... and at most this much, so that updates are not gathered while there is one to be decoded.
+/// The most room for one read, so that a complete update is decoded before more of the next one is read.
 const MOST: usize = 256 << 10;
-/// A larger buffer is given back when it has not been needed for some updates: one exceptional update must not cost
-/// memory for ever, and a stream of large ones not an allocation each.
+/// A buffer larger than this is freed when less than half of it was needed for `UPDATES` updates. One large update then
+/// does not cost memory for ever, and a stream of large updates does not allocate for each.
 const KEEP: usize = 512 << 10;
 const UPDATES: u32 = 64;
-/// ... or when nothing has come at all between so many calls of `rest`.
-const RESTS: u32 = 3;
+/// It is also freed when no bytes arrive between this many calls of `trim`.
+const TRIMS: u32 = 3;
 
-/// INVARIANT: `start <= end <= data.len()`; the bytes between them are received and not consumed.
+/// INVARIANT: `start <= end <= data.len()`. The bytes between them are received and not consumed.
 #[derive(Default)]
 pub(crate) struct Buffer {
     data: Vec<u8>,
     start: usize,
     end: usize,
-    /// The most bytes held since the size was last thought over, and how often it has been empty since.
+    /// The largest `end` since the size was last checked, and how often the buffer was empty since then.
     most: usize,
     emptied: u32,
-    rests: u32,
+    /// Calls of `trim` since the last bytes arrived.
+    trims: u32,
 }
 
 impl Buffer {
@@ -46,22 +47,22 @@ impl Buffer {
         }
     }
 
-    /// To be called now and then.
-    pub fn rest(&mut self) {
-        self.rests += 1;
-        if self.rests >= RESTS && self.start == self.end && self.data.len() > KEEP {
+    /// Free a large buffer that is not used. The caller calls this at intervals of a fraction of a second.
+    pub fn trim(&mut self) {
+        self.trims += 1;
+        if self.trims >= TRIMS && self.start == self.end && self.data.len() > KEEP {
             self.data = Vec::new();
         }
     }
 
-    /// Room for the next read.
+    /// Return room for the next read; follow with `filled`.
     pub fn space(&mut self) -> &mut [u8] {
         if self.data.len() - self.end < READ {
             self.data.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
             if self.data.len() - self.end < READ {
                 let size = (2 * self.data.len()).max(self.end + READ);
-                // Not resized: what is new and zero takes no memory before it is written to.
+                // A new vector of zeros, because its pages take no memory before they are written to.
                 let old = std::mem::replace(&mut self.data, vec![0; size]);
                 self.data[..self.end].copy_from_slice(&old[..self.end]);
             }
@@ -70,11 +71,11 @@ impl Buffer {
         &mut self.data[self.end..most]
     }
 
-    /// `count` bytes of `space` now hold data.
+    /// Add the first `count` bytes of `space` to the pending bytes.
     pub fn filled(&mut self, count: usize) {
         self.end = (self.end + count).min(self.data.len());
         self.most = self.most.max(self.end);
-        self.rests = 0;
+        self.trims = 0;
     }
 
     pub fn extend(&mut self, mut bytes: &[u8]) {
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_buffer_is_kept_while_it_is_needed_and_given_back_then() {
+    fn a_large_buffer_is_kept_while_it_is_needed_and_freed_then() {
         let mut buffer = Buffer::default();
         for _ in 0..3 * UPDATES {
             buffer.extend(&vec![0; 6 << 20]);
@@ -126,24 +127,24 @@ mod tests {
     }
 
     #[test]
-    fn a_large_buffer_is_given_back_when_nothing_comes() {
+    fn a_large_buffer_is_freed_when_nothing_arrives() {
         let mut buffer = Buffer::default();
         buffer.extend(&vec![0; 3 << 20]);
-        for _ in 0..2 * RESTS {
-            buffer.rest();
+        for _ in 0..2 * TRIMS {
+            buffer.trim();
         }
         assert_eq!(buffer.pending().len(), 3 << 20);
         buffer.consume(3 << 20);
         assert!(buffer.data.len() > KEEP);
-        buffer.rest();
+        buffer.trim();
         assert!(buffer.data.is_empty());
         buffer.extend(&[0; 100]);
-        buffer.rest();
+        buffer.trim();
         assert_eq!(buffer.pending().len(), 100);
     }
 
     #[test]
-    fn reads_are_of_a_bounded_size() {
+    fn the_size_of_a_read_is_bounded() {
         let mut buffer = Buffer::default();
         buffer.extend(&vec![0; 3 << 20]);
         buffer.consume(3 << 20);

@@ -2,7 +2,7 @@
 
 use crate::geometry::Rect;
 
-/// Our pixel format: 32 bits, little endian, bytes R G B X. CPIXEL and TPIXEL become R G B.
+/// The pixel format of all our connections: 32 bits, little endian, bytes R G B X. CPIXEL and TPIXEL are then R G B.
 const PIXEL_FORMAT: [u8; 16] = [
     32, 24, 0, 1, // bits-per-pixel, depth, big-endian-flag, true-colour-flag
     0, 255, 0, 255, 0, 255, // red-max, green-max, blue-max
@@ -10,14 +10,14 @@ const PIXEL_FORMAT: [u8; 16] = [
     0, 0, 0, // padding
 ];
 
-/// A fence that wants an answer (rfbproto 7.4.8).
+/// The flag of a fence that requests an answer (rfbproto 7.4.8).
 pub(crate) const FENCE_REQUEST: u32 = 1 << 31;
-/// Everything sent before it must have been dealt with.
+/// The flag that all messages before the fence must be processed before the answer.
 pub(crate) const FENCE_BLOCK_BEFORE: u32 = 1;
-/// The flags we can honour in an answer: block before, block after, sync next.
+/// The flags that our answers support: block before, block after, sync next.
 pub(crate) const FENCE_SUPPORTED: u32 = 7;
 
-/// `SetPixelFormat`, always ours whatever the server's own is.
+/// `SetPixelFormat`, with our format.
 pub(crate) fn set_pixel_format(out: &mut Vec<u8>) {
     out.extend([0, 0, 0, 0]);
     out.extend(PIXEL_FORMAT);
@@ -50,27 +50,6 @@ pub(crate) fn fence(out: &mut Vec<u8>, flags: u32, payload: &[u8]) {
     out.extend(payload);
 }
 
-/// `KeyEvent`.
-pub fn key_event(out: &mut Vec<u8>, keysym: u32, down: bool) {
-    out.extend([4, u8::from(down), 0, 0]);
-    out.extend(keysym.to_be_bytes());
-}
-
-/// QEMU's `ExtendedKeyEvent` (rfbproto 7.4.9): a keysym with its XT scan code.
-pub fn extended_key_event(out: &mut Vec<u8>, keysym: u32, scan_code: u32, down: bool) {
-    out.extend([255, 0]);
-    out.extend(u16::from(down).to_be_bytes());
-    out.extend(keysym.to_be_bytes());
-    out.extend(scan_code.to_be_bytes());
-}
-
-/// `PointerEvent`.
-pub fn pointer_event(out: &mut Vec<u8>, x: u16, y: u16, button_mask: u8) {
-    out.extend([5, button_mask]);
-    out.extend(x.to_be_bytes());
-    out.extend(y.to_be_bytes());
-}
-
 fn place(out: &mut Vec<u8>, rect: Rect) {
     for number in [rect.x, rect.y, rect.width, rect.height] {
         out.extend(number.to_be_bytes());
@@ -98,11 +77,5 @@ mod tests {
         assert_eq!(written(|out| request_update(out, true, rect)), [3, 1, 0, 1, 0, 2, 1, 44, 0, 4]);
         assert_eq!(written(|out| continuous_updates(out, true, rect)), [150, 1, 0, 1, 0, 2, 1, 44, 0, 4]);
         assert_eq!(written(|out| fence(out, 3, b"ab")), [248, 0, 0, 0, 0, 0, 0, 3, 2, 97, 98]);
-        assert_eq!(written(|out| key_event(out, 0xff0d, true)), [4, 1, 0, 0, 0, 0, 255, 13]);
-        assert_eq!(written(|out| pointer_event(out, 1, 258, 5)), [5, 5, 0, 1, 1, 2]);
-        assert_eq!(
-            written(|out| extended_key_event(out, 97, 30, true)),
-            [255, 0, 0, 1, 0, 0, 0, 97, 0, 0, 0, 30]
-        );
     }
 }

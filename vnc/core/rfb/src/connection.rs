@@ -1,15 +1,15 @@
-//! The connection: bytes in, events and bytes out, no I/O, no clock.
+//! The state machine of a connection: bytes in, events and bytes out.
 //!
 //! ```text
 //! Handshake ─→ Message ⇄ Update, Skip
-//!     └───────────┴──→ Failed, Closed: swallow input
+//!     └───────────┴──→ Failed, Closed: ignore input
 //! ```
 
 use std::collections::VecDeque;
 
-use crate::buffer::Buffer;
 use pixels::Rgb;
 
+use crate::buffer::Buffer;
 use crate::client;
 use crate::decoders::Registry;
 use crate::encodings::default_encodings;
@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::flow::Flow;
 use crate::framebuffer::Framebuffer;
-
 use crate::handshake::{Credentials, Handshake, ServerInit, Step};
 use crate::limits::Limits;
 use crate::messages::{begin_update, colour_map, cut_text, fence};
@@ -25,14 +24,14 @@ use crate::shown::Shown;
 use crate::update::{Drawn, Update};
 use crate::wire::Bytes;
 
-/// What a connection is to do.
+/// The configuration of a connection.
 #[derive(Clone)]
 pub struct Config {
-    /// Who we are, and whether in secret.
+    /// The login, and whether TLS is required.
     pub credentials: Credentials,
-    /// What to ask for, best first; see `default_encodings`.
+    /// The encoding numbers to request, best first; see `default_encodings`.
     pub encodings: Vec<i32>,
-    /// Bounds on the server.
+    /// The limits on what the server may send.
     pub limits: Limits,
 }
 
@@ -50,9 +49,9 @@ enum State {
     Handshake(Handshake),
     Message,
     Update(Box<Update>),
-    /// Bytes of a message that is read and dropped.
+    /// The remaining bytes of a message that is skipped.
     Skip(usize),
-    /// Whatever comes now is not looked at; so in `Closed`.
+    /// Input is ignored, as in `Closed`.
     Failed(Error),
     Closed,
 }
@@ -69,13 +68,13 @@ pub struct Connection {
     flow: Flow,
     shown: Shown,
     long_cut_texts: u64,
-    /// Messages whose header has been read, and the type of the newest one.
+    /// The number of messages whose header was read, and the type of the newest one.
     begun: u64,
     kind: u8,
 }
 
 impl Connection {
-    /// A connection on which nothing has been received.
+    /// Return a connection on which nothing was received.
     #[must_use]
     pub fn new(config: Config) -> Self {
         Self {
@@ -94,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Take bytes from the server.
+    /// Process bytes from the server.
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.listens() {
             self.buffer.extend(bytes);
@@ -106,17 +105,17 @@ impl Connection {
         !matches!(self.state, State::Failed(_) | State::Closed)
     }
 
-    /// Room to read into without a copy; follow with `received`.
+    /// Return room for bytes from the server, which saves a copy; follow with `received`.
     pub fn space(&mut self) -> &mut [u8] {
         self.buffer.space()
     }
 
-    /// Give back memory that is only needed while much is received; to be called now and then.
-    pub fn rest(&mut self) {
-        self.buffer.rest();
+    /// Free memory that an idle connection does not need. The caller calls this at intervals of a fraction of a second.
+    pub fn trim(&mut self) {
+        self.buffer.trim();
     }
 
-    /// `count` bytes were read into `space`.
+    /// Process the first `count` bytes of `space`.
     pub fn received(&mut self, count: usize) {
         if self.listens() {
             self.buffer.filled(count);
@@ -124,9 +123,9 @@ impl Connection {
         }
     }
 
-    /// The connection is over: nothing more will be received, and all memory but the screen's is given back.
+    /// Close the connection: ignore further input, and free all memory except the screen.
     ///
-    /// If the server had refused us and only its reason was missing, `error` says so.
+    /// If the server has refused the login and its reason has not arrived, `error` then returns the refusal.
     pub fn close(&mut self) {
         let error = match std::mem::replace(&mut self.state, State::Closed) {
             State::Handshake(handshake) => handshake.unexplained_refusal(),
@@ -139,36 +138,36 @@ impl Connection {
         self.release();
     }
 
-    /// TLS has begun: what comes from now on was encrypted, and `data_to_send` will be.
+    /// Continue after `Event::StartTls`: from now on the caller encrypts and decrypts all bytes.
     pub fn secured(&mut self) {
         if let State::Handshake(handshake) = &mut self.state {
             handshake.secured(&mut self.out);
         }
     }
 
-    /// The oldest event not seen yet.
+    /// Return the oldest event that was not returned before.
     pub fn next_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Bytes for the server.
+    /// Return the bytes to send to the server now.
     pub fn data_to_send(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out)
     }
 
-    /// Why the connection is over.
+    /// Why the connection failed; None if it did not.
     #[must_use]
     pub const fn error(&self) -> Option<&Error> {
         if let State::Failed(error) = &self.state { Some(error) } else { None }
     }
 
-    /// Whether an update has begun and not ended.
+    /// Whether a part of an update was received, and not all of it.
     #[must_use]
     pub const fn in_update(&self) -> bool {
         matches!(self.state, State::Update(_))
     }
 
-    /// The message of which some bytes have come and not all: its number on this connection, and its type.
+    /// The number on this connection and the type of a message that was received in part.
     #[must_use]
     pub fn unfinished(&self) -> Option<(u64, u8)> {
         match self.state {
@@ -178,50 +177,50 @@ impl Connection {
         }
     }
 
-    /// The newest whole frame; None after a decoder failed while it drew over that frame.
+    /// The newest whole frame; None after a decoder failed while it was drawing over that frame.
     #[must_use]
     pub const fn frame(&self) -> Option<&Framebuffer> {
         self.shown.newest(&self.screen)
     }
 
-    /// The screen as it is drawn on: a part of an update may be on it. `frame` is whole.
+    /// The screen that decoders draw on. A part of an update may be on it; `frame` is always whole.
     #[must_use]
     pub const fn screen(&self) -> &Framebuffer {
         &self.screen
     }
 
-    /// How many whole frames there have been: finished updates that drew something, those of a screen that has
-    /// another size once every pixel of it is there.
+    /// The number of whole frames so far. An update that draws something completes a frame; after a change of size, only
+    /// when every pixel of the new screen was drawn.
     #[must_use]
     pub const fn frames(&self) -> u64 {
         self.shown.frames()
     }
 
-    /// Clipboard texts that were longer than the limit, and skipped.
+    /// The number of clipboard texts that were longer than the limit.
     #[must_use]
     pub const fn long_cut_texts(&self) -> u64 {
         self.long_cut_texts
     }
 
-    /// The newest refresh whose pixels are all on the screen.
+    /// The number of the newest refresh whose pixels are all on the screen.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.flow.generation()
     }
 
-    /// Ask for the whole screen; returns the generation that will hold it.
+    /// Request the whole screen, and return the number of this refresh; see `generation`.
     pub fn refresh(&mut self) -> u64 {
         let in_update = self.in_update();
         self.flow.refresh(&mut self.screen, in_update, &mut self.out)
     }
 
-    /// Ask for one pixel, as a sign of life.
+    /// Request one pixel, to test whether the server still answers.
     pub fn probe(&mut self) {
         self.shown.probe();
         self.flow.probe(&mut self.out);
     }
 
-    /// The one place where failures of any parser end the connection.
+    /// Process the pending input. This is the only place where the error of a parser ends the connection.
     fn advance(&mut self) {
         loop {
             match self.step() {
@@ -236,7 +235,7 @@ impl Connection {
         }
     }
 
-    /// Give back all memory but the screen's.
+    /// Free all memory except the screen.
     fn release(&mut self) {
         self.buffer = Buffer::default();
         self.decoders = Registry::new();
@@ -244,7 +243,7 @@ impl Connection {
         self.screen.expect_nothing();
     }
 
-    /// Deal with one message or a part of it; false when more bytes are needed.
+    /// Process one message or a part of it; return false if more bytes are needed.
     fn step(&mut self) -> Result<bool, Error> {
         match std::mem::replace(&mut self.state, State::Message) {
             State::Handshake(handshake) => self.handshake(handshake),
@@ -304,7 +303,7 @@ impl Connection {
                 .map(|count| State::Update(Box::new(Update::new(count, &self.screen)))),
             1 => colour_map(&mut bytes).map(State::Skip),
             2 => {
-                // Bells nobody listens for must not pile up.
+                // One event for consecutive bells, so that they do not accumulate.
                 if self.events.back() != Some(&Event::Bell) {
                     self.events.push_back(Event::Bell);
                 }
@@ -378,7 +377,7 @@ impl Connection {
         if update.resized {
             self.flow.resized(self.screen.whole(), &mut self.out);
         }
-        // Before the refresh that it may complete.
+        // The frame is published before the refresh that it may complete.
         if self.shown.finish(update, origin, &mut self.screen, &mut self.events) {
             self.flow.again(self.screen.whole(), &mut self.out);
         }

@@ -1,8 +1,8 @@
-//! Which pixels have been drawn since a moment: exact, and only there while somebody waits for all of them.
+//! Which pixels were drawn since a certain moment, exactly. It exists only while something waits for all of them.
 
 use crate::geometry::Rect;
 
-/// INVARIANT: `left` is the number of clear bits that stand for pixels; each row begins in a new word.
+/// One bit per pixel; each row begins in a new word. INVARIANT: `left` is the number of clear bits of pixels.
 #[derive(Clone, Debug)]
 pub(crate) struct Coverage {
     words: Vec<u64>,
@@ -17,7 +17,7 @@ impl Coverage {
         Self { words: vec![0; per_row * usize::from(height)], per_row, left }
     }
 
-    /// `rect`, which lies inside, has been drawn.
+    /// Record that `rect`, which must be inside, was drawn.
     pub fn add(&mut self, rect: Rect) {
         let (begin, end) = (usize::from(rect.x), usize::from(rect.x) + usize::from(rect.width));
         for y in usize::from(rect.y)..usize::from(rect.y) + usize::from(rect.height) {
@@ -31,6 +31,7 @@ impl Coverage {
         }
     }
 
+    /// Whether every pixel was drawn.
     pub const fn complete(&self) -> bool {
         self.left == 0
     }
@@ -43,7 +44,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_counts_what_a_plain_grid_counts(rects in proptest::collection::vec((0..150_u16, 0..9_u16, 1..150_u16, 0..9_u16), 0..12)) {
+        fn it_counts_the_same_pixels_as_a_plain_grid(rects in proptest::collection::vec((0..150_u16, 0..9_u16, 1..150_u16, 0..9_u16), 0..12)) {
             let (mut coverage, mut grid) = (Coverage::new(150, 9), [[false; 150]; 9]);
             for (x, y, width, height) in rects {
                 let rect = Rect::new(x, y, width.min(150 - x), height.min(9 - y));

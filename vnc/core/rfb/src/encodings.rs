@@ -1,48 +1,34 @@
-//! Encoding numbers (RFC 6143 7.7, 7.8 and the rfbproto registry).
+//! Encoding numbers (RFC 6143 7.7, 7.8 and the rfbproto registry). A test compares them with vnc/encodings.py.
 
-/// Pixels as they are.
+/// Uncompressed pixels.
 pub const RAW: i32 = 0;
-/// Pixels from elsewhere on the screen.
+/// A copy of another part of the screen.
 pub const COPY_RECT: i32 = 1;
-/// A background and rectangles.
+/// A background and subrects on it.
 pub const RRE: i32 = 2;
-/// 16x16 tiles of rectangles.
+/// 16x16 tiles, each a background and subrects.
 pub const HEXTILE: i32 = 5;
-/// Raw, deflated.
+/// Raw, compressed with zlib.
 pub const ZLIB: i32 = 6;
-/// Palettes, gradients, JPEG, deflated.
+/// Solid colours, palettes, gradients and JPEG, compressed with zlib.
 pub const TIGHT: i32 = 7;
-/// 64x64 tiles of runs and palettes, deflated.
+/// 64x64 tiles of runs and palettes, compressed with zlib.
 pub const ZRLE: i32 = 16;
 
-/// The cursor's shape, drawn by us or not at all.
+/// The shape of the cursor, which the server then does not draw.
 pub const CURSOR: i32 = -239;
 /// The screen has a new size.
 pub const DESKTOP_SIZE: i32 = -223;
-/// An update may end before its count.
+/// The end of an update whose number of rects was not announced.
 pub const LAST_RECT: i32 = -224;
 /// The screen has a new size and layout.
 pub const EXTENDED_DESKTOP_SIZE: i32 = -308;
-/// Synchronisation marks in the stream.
+/// Synchronization marks in the stream.
 pub const FENCE: i32 = -312;
 /// Updates without requests.
 pub const CONTINUOUS_UPDATES: i32 = -313;
-/// Hardware scan codes beside keysyms.
-pub const QEMU_EXTENDED_KEY: i32 = -258;
 
-/// JPEG at quality `level` (0 worst, 9 best).
-#[must_use]
-pub const fn quality(level: u8) -> i32 {
-    -32 + if level > 9 { 9 } else { level as i32 }
-}
-
-/// Deflate at `level` (0 none, 9 hardest).
-#[must_use]
-pub const fn compression(level: u8) -> i32 {
-    -256 + if level > 9 { 9 } else { level as i32 }
-}
-
-/// Lossless, with all that saves round trips.
+/// Return the lossless encodings, best first, and the pseudo-encodings that save round trips.
 #[must_use]
 pub fn default_encodings() -> Vec<i32> {
     vec![

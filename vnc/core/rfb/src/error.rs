@@ -1,96 +1,94 @@
-//! What can go wrong with a peer, as values that say where.
+//! The errors that end a connection.
 //!
 //! ```text
 //! Error
-//! ├── NotRfb, Version            not a server we can speak to
-//! ├── Policy, Refused, AuthFailed, TooManyFailures    nobody may log in like this
-//! ├── Protocol, Decode           the peer broke RFB
-//! └── Limit                      it announced more than our `Limits`
+//! ├── NotRfb, Version                                 the server speaks another protocol or version
+//! ├── Policy, Refused, AuthFailed, TooManyFailures    the login is impossible or was refused
+//! ├── Protocol, Decode                                the server violated RFB
+//! └── Limit                                           the server announced more than our `Limits`
 //! ```
 
 use std::fmt;
 
 use crate::geometry::Rect;
 
-/// Why a connection is over.
+/// Why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The first bytes are no RFB greeting.
+    /// The first bytes are not an RFB greeting.
     NotRfb(String),
-    /// A greeting older than 3.3.
+    /// The greeting's version is older than 3.3: major, minor.
     Version(u16, u16),
-    /// Our policy refuses what the server offers.
+    /// The client's configuration forbids every login that the server offers.
     Policy(String),
     /// The server refused the connection, with its reason.
     Refused(String),
-    /// The server refused our credentials, with its reason where it gave one.
+    /// The server refused our credentials, with its reason if it sent one.
     AuthFailed(String),
-    /// The server has locked this address out for a while.
+    /// The server has locked out this address for some time.
     TooManyFailures(String),
-    /// Bytes that are not RFB.
+    /// The server sent bytes that RFB does not allow.
     Protocol(String),
-    /// Something larger than our limits.
+    /// The server announced something larger than our limits.
     Limit {
         /// What was announced.
         what: &'static str,
         /// Its size.
         size: u64,
-        /// The most we take.
+        /// The largest allowed size.
         limit: u64,
     },
-    /// A rect that cannot be decoded.
+    /// The server sent a rect that cannot be decoded.
     Decode {
-        /// The rect's place in its update, from 0.
+        /// The rect's index in its update, from 0.
         number: u32,
         /// The rect's header.
         rect: Rect,
-        /// Its encoding number.
+        /// The rect's encoding number.
         encoding: i32,
-        /// Bytes from the start of the rect's payload to the fault.
+        /// Bytes from the start of the rect's payload to the fault. Inside compressed data, inflated bytes.
         offset: usize,
-        /// What is wrong there.
+        /// The fault.
         reason: Reason,
     },
 }
 
-/// What is wrong inside a rect.
+/// Why a rect cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Not inside the framebuffer of this size.
+    /// The rect is not inside the framebuffer, whose width and height these are.
     OutsideFramebuffer(u16, u16),
-    /// The copy source is not inside the framebuffer.
+    /// The source of a `CopyRect`, at this x and y, is not inside the framebuffer.
     SourceOutside(u16, u16),
     /// A subrect is not inside its rect or tile.
     SubrectOutside,
-    /// More payload announced than the rect can honestly need.
+    /// The server announced more bytes than the rect can need: bytes, limit.
     TooLong(u64, u64),
-    /// An index beyond the palette.
+    /// An index is not in the palette: index, palette size.
     PaletteIndex(u32, u32),
-    /// A palette of this size is not allowed here.
-    PaletteSize(u32),
-    /// A sub-encoding, filter or compression type that does not exist.
+    /// A sub-encoding, filter or compression type does not exist: what, its number.
     Reserved(&'static str, u32),
-    /// A run longer than what is left of its tile.
+    /// A run is longer than the rest of its tile: run, pixels left.
     Run(usize, usize),
-    /// The inflated data ends early: wanted, got.
+    /// The data ends early: bytes needed, bytes found.
     Short(usize, usize),
-    /// The inflated data goes on after the last pixel.
+    /// The inflated data continues after the last pixel.
     Excess,
-    /// The zlib stream is broken or has ended.
+    /// The zlib stream is invalid or has ended.
     Zlib,
-    /// The JPEG decoder's complaint.
+    /// The JPEG decoder reported this error.
     Jpeg(String),
-    /// The JPEG has another size than its rect.
+    /// The JPEG image has this width and height, and not those of its rect.
     JpegSize(usize, usize),
-    /// A cursor larger than the limit.
+    /// A cursor of this width and height is larger than the limit.
     Cursor(u16, u16),
-    /// A cursor that does not point at a pixel of its own.
+    /// The cursor's hotspot, at this x and y, is not inside the cursor.
     Hotspot(u16, u16),
-    /// Larger than our limits: what, its size, the most we take.
+    /// Something is larger than our limits: what, its size, the limit.
     Limit(&'static str, u64, u64),
-    /// A new size that no screen has.
+    /// The new size of the screen is impossible.
     Screen(String),
-    /// An encoding number we did not ask for.
+    /// The encoding is not one that the client requested.
     Unknown,
 }
 
@@ -102,7 +100,6 @@ impl fmt::Display for Reason {
             Self::SubrectOutside => f.write_str("subrect outside its rect"),
             Self::TooLong(n, most) => write!(f, "{n} bytes announced, the limit is {most}"),
             Self::PaletteIndex(i, n) => write!(f, "palette index {i}, palette has {n}"),
-            Self::PaletteSize(n) => write!(f, "palette of {n} colours"),
             Self::Reserved(what, n) => write!(f, "{what} {n} does not exist"),
             Self::Run(n, left) => write!(f, "run of {n} pixels, {left} left"),
             Self::Short(want, got) => write!(f, "{got} bytes of data, {want} needed"),
@@ -142,7 +139,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// The same about the header of a rect.
+    /// Convert an error about the header of a rect.
     pub(crate) fn in_rect(self, number: u32, rect: Rect, encoding: i32) -> Self {
         let reason = match self {
             Self::Limit { what, size, limit } => Reason::Limit(what, size, limit),
@@ -152,7 +149,7 @@ impl Error {
     }
 }
 
-/// A reason and where in the rect's payload it was found; becomes `Error::Decode`.
+/// A reason and its offset in the rect's payload. It becomes `Error::Decode`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub offset: usize,
@@ -171,7 +168,7 @@ impl Fault {
     }
 }
 
-/// Text from the wire made safe for logs and terminals: Latin-1 or UTF-8, each harmful character replaced.
+/// Decode text from the server as UTF-8 or Latin-1, and replace the characters that are unsafe in logs and terminals.
 pub(crate) fn clean_text(bytes: &[u8]) -> String {
     let text = String::from_utf8(bytes.to_vec())
         .unwrap_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect());
@@ -180,7 +177,7 @@ pub(crate) fn clean_text(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Characters that end lines, reorder what follows them or are not to be seen; `rewarder/text.py` has the same.
+/// Whether a character ends a line, changes the direction of text or is invisible. `rewarder/text.py` has the same list.
 const fn is_format(c: char) -> bool {
     matches!(
         c,

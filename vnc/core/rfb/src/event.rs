@@ -1,24 +1,24 @@
-//! What a connection tells its caller.
+//! The events that a connection reports to its caller.
 
 use crate::handshake::ServerInit;
 use crate::update::{Cursor, Totals};
 
-/// What has happened.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// TLS is to begin on the bytes of both directions; see `Connection::secured`.
+    /// TLS begins with the next byte of both directions. The caller establishes it and calls `Connection::secured`.
     StartTls {
-        /// Whether the server shows a certificate in it.
+        /// Whether the server presents a certificate.
         certificate: bool,
     },
-    /// The handshake is over.
+    /// The handshake is complete.
     Ready(ServerInit),
-    /// There is a new whole frame.
+    /// A new frame is complete.
     Frame(Totals),
-    /// The frame has another size; a `Frame` follows.
+    /// The screen has a new width and height. A `Frame` follows.
     Resized(u16, u16),
-    /// The cursor has another shape.
+    /// The cursor has a new shape.
     Cursor(Cursor),
-    /// The terminal bell.
+    /// The server rings the bell.
     Bell,
 }

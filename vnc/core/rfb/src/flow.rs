@@ -1,57 +1,66 @@
-//! When to ask for updates, and from when on the screen can be trusted.
+//! When to request updates, and when a refresh is complete.
 //!
-//! Without continuous updates one incremental request is always with the server; each update is answered
-//! by the next request. With them the server sends when it likes, paced by its fences.
+//! Without continuous updates, one incremental request is always open: the client answers each update with the next
+//! request. With continuous updates the server sends updates without requests, and its fences control the rate.
 //!
-//! A refresh is a barrier: it is reached when every part of the screen was drawn by updates which the server
-//! made after the call. Which updates those are is known
-//! - with fences: those behind the answer to a fence sent at the call;
-//! - without: as soon as every request that was with the server at the call has surely been answered. An
-//!   update answers one request or several, so as many updates are distrusted as requests were open. No more than
-//!   `MOST_OPEN` are: servers merge those that wait. One that does not has one more after each refresh, and from the
-//!   third on a refresh may be content with an update that was under way.
+//! A refresh is complete when every pixel was drawn by updates that the server made after the call of `refresh`. Which
+//! updates these are depends on the server:
+//! - with fences, they are the updates after the answer to a fence that was sent at the call;
+//! - without fences, they are the updates after the answers to all requests that were open at the call. One update
+//!   answers one request or several, so as many updates are distrusted as requests were open, but at most `MOST_OPEN`,
+//!   because servers merge waiting requests. If a server does not merge them, one more request stays open after each
+//!   refresh, and from the third refresh on an update from before the call may complete it.
 
 use crate::client;
 use crate::framebuffer::Framebuffer;
 use crate::geometry::Rect;
 
-/// At most this many requests are taken to be open: the running one, and a probe or full one beside it.
+/// The largest number of requests that are assumed to be open: the incremental one, and a probe or a full one.
 const MOST_OPEN: u8 = 2;
 
+/// What a refresh waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Barrier {
-    /// Waiting for our fence to come back.
+    /// The answer to our fence.
     Fence,
-    /// So many updates may still be older than the call.
+    /// The end of this many updates, which may be older than the call.
     Distrust(u8),
-    /// Every pixel drawn from now on is new; `Framebuffer` watches for the last one.
+    /// The last pixel: every pixel that is drawn now is new, and `Framebuffer` records which ones were drawn.
     Cover,
 }
 
+/// The state of requests, fences and refreshes of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
+    /// The server supports fences.
     fences: bool,
+    /// The server supports continuous updates.
     offered: bool,
+    /// Continuous updates are enabled.
     continuous: bool,
-    /// Requests that may not have been answered yet.
+    /// Requests that may still be unanswered.
     open: u8,
+    /// The number of the newest refresh that was requested.
     wanted: u64,
+    /// The refresh in progress: its number, and what it waits for.
     active: Option<(u64, Barrier)>,
+    /// The number of the newest refresh that is complete.
     generation: u64,
 }
 
 impl Flow {
-    /// The newest refresh that is complete.
+    /// The number of the newest refresh that is complete.
     pub const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The first request of a connection.
+    /// Send the first request of a connection.
     pub fn start(&mut self, screen: Rect, out: &mut Vec<u8>) {
         self.request(false, screen, out);
     }
 
-    /// Ask for the whole screen; an update that is half received (`in_update`) is not new.
+    /// Request the whole screen, and return the number of the refresh. An update that was received in part (`in_update`)
+    /// is older than the call.
     pub fn refresh(&mut self, screen: &mut Framebuffer, in_update: bool, out: &mut Vec<u8>) -> u64 {
         self.wanted += 1;
         self.open = self.open.max(u8::from(in_update));
@@ -61,8 +70,8 @@ impl Flow {
         self.wanted
     }
 
-    /// Ask a silent server for one pixel, and for a fence where it knows them: after a long clipboard text, Xvnc takes
-    /// the connection for congested and sends no updates for up to minutes, but it answers fences.
+    /// Request one pixel from a silent server, and a fence if it supports fences. After a long clipboard text Xvnc treats
+    /// the connection as congested and sends no updates for up to minutes, but it answers fences.
     pub fn probe(&mut self, out: &mut Vec<u8>) {
         if self.fences {
             client::fence(out, client::FENCE_REQUEST, &[]);
@@ -70,7 +79,7 @@ impl Flow {
         self.request(false, Rect::new(0, 0, 1, 1), out);
     }
 
-    /// All pixels, whether they have changed or not.
+    /// Request all pixels, changed or not.
     pub fn again(&mut self, screen: Rect, out: &mut Vec<u8>) {
         self.request(false, screen, out);
     }
@@ -93,13 +102,13 @@ impl Flow {
         self.open = (self.open + 1).min(MOST_OPEN);
     }
 
-    /// The server speaks fences: only now may we (x11vnc hangs up on a fence).
+    /// Record that the server supports fences. The client must not send one before: x11vnc then closes the connection.
     pub fn server_fence(&mut self, screen: Rect, out: &mut Vec<u8>) {
         self.fences = true;
         self.enable(screen, out);
     }
 
-    /// `EndOfContinuousUpdates`: the first one is an offer, one while they run ends them.
+    /// Handle `EndOfContinuousUpdates`. The first one announces support; one while they are enabled ends them.
     pub fn end_of_continuous_updates(&mut self, screen: Rect, out: &mut Vec<u8>) {
         if self.continuous {
             self.continuous = false;
@@ -117,7 +126,7 @@ impl Flow {
         }
     }
 
-    /// A fence of ours came back; updates from now on were made after it was sent.
+    /// Handle the answer to a fence: the server made all later updates after the fence was sent.
     pub fn fence_reply(&mut self, payload: &[u8], screen: &mut Framebuffer, out: &mut Vec<u8>) {
         if let Some((wanted, Barrier::Fence)) = self.active
             && payload == wanted.to_be_bytes()
@@ -127,7 +136,7 @@ impl Flow {
         }
     }
 
-    /// The screen has another size: its pixels are to be asked for anew.
+    /// Request all pixels of a screen that has a new size.
     pub fn resized(&mut self, screen: Rect, out: &mut Vec<u8>) {
         if self.continuous {
             client::continuous_updates(out, true, screen);
@@ -135,7 +144,7 @@ impl Flow {
         self.request(false, screen, out);
     }
 
-    /// An update is finished.
+    /// Handle the end of an update: request the next one, and advance the refresh.
     pub fn updated(&mut self, screen: &mut Framebuffer, out: &mut Vec<u8>) {
         self.open = self.open.saturating_sub(1);
         let whole = screen.whole();
@@ -177,7 +186,7 @@ mod tests {
     const FULL: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 100, 0, 50];
     const INCREMENTAL: [u8; 10] = [3, 1, 0, 0, 0, 0, 0, 100, 0, 50];
 
-    /// A flow, its screen and what it has sent; `update` plays the server.
+    /// A flow, its screen and the bytes it has sent. `update` acts as the server.
     struct Rig {
         flow: Flow,
         screen: Framebuffer,
@@ -218,20 +227,20 @@ mod tests {
     }
 
     #[test]
-    fn an_update_under_way_does_not_complete_a_refresh() {
+    fn an_update_from_before_the_call_does_not_complete_a_refresh() {
         let mut rig = Rig::new();
         rig.update(SCREEN);
         rig.sent();
         assert_eq!(rig.refresh(), 1);
         assert_eq!(rig.sent(), FULL);
-        assert_eq!(rig.update(SCREEN), 0, "it may have been under way");
-        assert_eq!(rig.sent(), FULL, "so the screen is asked for again");
+        assert_eq!(rig.update(SCREEN), 0, "it may be older than the call");
+        assert_eq!(rig.sent(), FULL, "so the screen is requested again");
         assert_eq!(rig.update(Rect::new(0, 0, 10, 10)), 0, "not the whole screen");
         assert_eq!(rig.update(SCREEN), 1);
     }
 
     #[test]
-    fn a_fence_parts_old_updates_from_new() {
+    fn a_fence_separates_old_updates_from_new_ones() {
         let mut rig = Rig::new();
         rig.flow.server_fence(SCREEN, &mut rig.out);
         assert_eq!(rig.sent(), [] as [u8; 0]);
@@ -250,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_asks_for_a_fence_where_fences_are_known() {
+    fn a_probe_includes_a_fence_if_the_server_supports_fences() {
         let mut rig = Rig::new();
         rig.flow.probe(&mut rig.out);
         assert_eq!(rig.sent(), [3, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
@@ -260,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn refreshes_do_not_starve_each_other() {
+    fn refreshes_do_not_delay_each_other_for_ever() {
         let mut rig = Rig::new();
         rig.update(SCREEN);
         rig.sent();

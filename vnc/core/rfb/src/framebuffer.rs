@@ -1,4 +1,4 @@
-//! The screen: contiguous RGB, three bytes a pixel, and which parts changed in which frame.
+//! The screen: contiguous RGB, three bytes a pixel, and the frame in which each part changed last.
 
 use pixels::{Canvas, Rgb};
 
@@ -7,31 +7,31 @@ use crate::coverage::Coverage;
 use crate::error::Reason;
 use crate::geometry::{Rect, Tile};
 
-/// Pixels of a damage cell; 64 pixels are 192 bytes, three cache lines of each row.
+/// The size of a damage cell, in pixels. 64 pixels are 192 bytes: three cache lines of each row.
 const CELL_WIDTH: usize = 64;
 const CELL_HEIGHT: usize = 16;
 
-/// The pixels and their damage.
+/// The pixels of a screen and their damage.
 #[derive(Clone, Debug)]
 pub struct Framebuffer {
     width: u16,
     height: u16,
     pixels: Vec<u8>,
-    /// INVARIANT: one entry per cell, row by row; the number of the frame that last touched it.
+    /// The number of the frame that last changed each cell. INVARIANT: one entry per cell, row by row.
     stamps: Vec<u64>,
     columns: usize,
-    /// The frame this screen came with; whoever is older needs all of it.
+    /// The first frame of this screen. A copy with an older frame needs all pixels.
     born: u64,
-    /// The number the frame under construction will get.
+    /// The number of the frame that is being drawn.
     frame: u64,
-    /// Pixels drawn since `expect_all`, until those are all.
+    /// The pixels drawn since `expect_all`, until all are.
     coverage: Option<Coverage>,
-    /// Pixels drawn since the size changed, until those are all.
+    /// The pixels drawn since `expect_fill`, until all are.
     filled: Option<Coverage>,
 }
 
 impl Framebuffer {
-    /// A black screen; `frame` is the number of the frame that will draw on it first.
+    /// Return a black screen. `frame` is the number of the first frame that draws on it.
     #[must_use]
     pub fn new(width: u16, height: u16, frame: u64) -> Self {
         let columns = usize::from(width).div_ceil(CELL_WIDTH);
@@ -41,13 +41,13 @@ impl Framebuffer {
         Self { width, height, pixels, stamps, columns, born: frame, frame, coverage: None, filled: None }
     }
 
-    /// Pixels across.
+    /// The width, in pixels.
     #[must_use]
     pub const fn width(&self) -> u16 {
         self.width
     }
 
-    /// Pixels down.
+    /// The height, in pixels.
     #[must_use]
     pub const fn height(&self) -> u16 {
         self.height
@@ -65,12 +65,12 @@ impl Framebuffer {
         &self.pixels
     }
 
-    /// The pixel at (0, 0), black where there is none.
+    /// The pixel at (0, 0); black if the screen has none.
     pub(crate) fn origin(&self) -> Rgb {
         self.pixels.first_chunk().copied().unwrap_or_default()
     }
 
-    /// Put another pixel at (0, 0).
+    /// Set the pixel at (0, 0).
     pub(crate) fn set_origin(&mut self, colour: Rgb) {
         if let Some(origin) = self.pixels.first_chunk_mut() {
             *origin = colour;
@@ -82,7 +82,7 @@ impl Framebuffer {
         self.frame = frame;
     }
 
-    /// Become a black screen of another size.
+    /// Replace the screen by a black one of another size.
     pub(crate) fn resize(&mut self, width: u16, height: u16) {
         let waiting = self.coverage.is_some();
         *self = Self::new(width, height, self.frame);
@@ -92,32 +92,33 @@ impl Framebuffer {
         }
     }
 
-    /// From now on, watch for every pixel to be drawn.
+    /// Record from now on which pixels are drawn, for `all_drawn`.
     pub(crate) fn expect_all(&mut self) {
         self.coverage = Some(Coverage::new(self.width, self.height));
     }
 
-    /// Watch no more.
+    /// Stop the recording of `expect_all`.
     pub(crate) fn expect_nothing(&mut self) {
         self.coverage = None;
     }
 
-    /// Whether every pixel has been drawn since `expect_all`; says so once.
+    /// Whether every pixel was drawn since `expect_all`. It returns true once.
     pub(crate) fn all_drawn(&mut self) -> bool {
         self.coverage.take_if(|coverage| coverage.complete()).is_some()
     }
 
-    /// There is no frame until every pixel has been drawn.
+    /// Record from now on which pixels are drawn, for `is_filled`.
     pub(crate) fn expect_fill(&mut self) {
         self.filled = Some(Coverage::new(self.width, self.height));
     }
 
-    /// Whether every pixel has been drawn since `expect_fill`.
+    /// Whether every pixel was drawn since `expect_fill`.
     pub(crate) fn is_filled(&mut self) -> bool {
         self.filled.take_if(|filled| filled.complete());
         self.filled.is_none()
     }
 
+    /// Mark a rect as damaged by the current frame.
     fn mark(&mut self, rect: Rect) {
         if rect.area() == 0 {
             return;
@@ -134,7 +135,7 @@ impl Framebuffer {
         }
     }
 
-    /// The part of the screen a rect may draw on, marked as damaged.
+    /// Return the part of the screen that a rect may draw on, and mark it as damaged.
     pub(crate) fn window(&mut self, rect: Rect) -> Result<Window<'_>, Reason> {
         if !rect.fits(self.width, self.height) {
             return Err(Reason::OutsideFramebuffer(self.width, self.height));
@@ -146,7 +147,7 @@ impl Framebuffer {
         Ok(Window { pixels, stride, width: usize::from(rect.width), height: usize::from(rect.height) })
     }
 
-    /// Move `rect`'s pixels from (x, y); source and target may overlap.
+    /// Copy the pixels at (x, y) to `rect`. Source and target may overlap.
     pub(crate) fn copy(&mut self, x: u16, y: u16, rect: Rect) -> Result<(), Reason> {
         let source = Rect { x, y, ..rect };
         if !source.fits(self.width, self.height) {
@@ -164,7 +165,7 @@ impl Framebuffer {
             let start = from + row * stride;
             self.pixels.copy_within(start..start + length, to + row * stride);
         };
-        // Downwards moves start at the bottom, so that no source row is overwritten before its turn.
+        // A copy downwards starts with the last row, so that no source row is overwritten before it is copied.
         if rect.y > y {
             (0..usize::from(rect.height)).rev().for_each(&mut line);
         } else {
@@ -173,7 +174,7 @@ impl Framebuffer {
         Ok(())
     }
 
-    /// Copy into `out` (same size) all that was drawn after frame `since`; returns the bytes copied.
+    /// Copy all cells that were drawn after frame `since` into `out`, and return the number of copied bytes.
     ///
     /// # Panics
     /// If `out` has another size.
@@ -214,7 +215,7 @@ impl Framebuffer {
     }
 }
 
-/// A rect of the framebuffer in its own coordinates.
+/// A rect of the framebuffer, in coordinates relative to the rect.
 pub(crate) struct Window<'a> {
     /// From the first pixel of the rect to the end of the screen.
     pixels: &'a mut [u8],
@@ -224,7 +225,7 @@ pub(crate) struct Window<'a> {
 }
 
 impl Window<'_> {
-    /// The rows of a part of the window; `tile` was cut from this rect, so it lies inside.
+    /// The rows of a tile, which must be inside the rect.
     #[inline]
     pub fn rows(&mut self, tile: Tile) -> impl Iterator<Item = &mut [u8]> {
         let skip = if tile.area() == 0 { self.pixels.len() } else { tile.y * self.stride + tile.x * 3 };
@@ -235,25 +236,25 @@ impl Window<'_> {
             .map(move |row| &mut row[..tile.width * 3])
     }
 
-    /// A tile's part of the window; it was cut from this rect, so it lies inside.
+    /// The canvas of a tile, which must be inside the rect.
     #[inline]
     pub fn canvas(&mut self, tile: Tile) -> Canvas<'_> {
         let pixels = &mut self.pixels[tile.y * self.stride + tile.x * 3..];
         Canvas::new(pixels, self.stride, tile.width, tile.height)
     }
 
-    /// All rows.
+    /// All rows of the rect.
     #[inline]
     pub fn all_rows(&mut self) -> impl Iterator<Item = &mut [u8]> {
         self.rows(self.tile())
     }
 
-    /// The whole window as a tile.
+    /// The whole rect as a tile.
     pub const fn tile(&self) -> Tile {
         Tile { x: 0, y: 0, width: self.width, height: self.height }
     }
 
-    /// Paint a part in one colour.
+    /// Fill a tile, which must be inside the rect, with one colour.
     #[inline]
     pub fn fill(&mut self, tile: Tile, colour: Rgb) {
         let brush = Brush::new(colour);

@@ -1,4 +1,4 @@
-//! A rectangle on the screen, always in the order x, y, width, height.
+//! Rectangles on the screen, always in the order x, y, width, height.
 
 use std::fmt;
 
@@ -16,26 +16,26 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// A rect from its four numbers.
+    /// Return a rect.
     #[must_use]
     pub const fn new(x: u16, y: u16, width: u16, height: u16) -> Self {
         Self { x, y, width, height }
     }
 
-    /// Pixels in it; cannot overflow, both sides are 16 bits.
+    /// The number of pixels. It cannot overflow, because both sides have 16 bits.
     #[must_use]
     pub const fn area(self) -> usize {
         self.width as usize * self.height as usize
     }
 
-    /// Whether all of it lies in a `width` by `height` screen; edges are compared, not areas.
+    /// Whether the whole rect is inside a screen of `width` by `height` pixels.
     #[must_use]
     pub const fn fits(self, width: u16, height: u16) -> bool {
         self.x as u32 + self.width as u32 <= width as u32
             && self.y as u32 + self.height as u32 <= height as u32
     }
 
-    /// Its rows, from top to bottom in bands of no more than what is inflated at once; each row takes so many bytes.
+    /// Split the rect into bands, from top to bottom. A band has at most `inflate::PIECE` bytes, if a row has `row_bytes`.
     pub(crate) fn bands(self, row_bytes: usize) -> impl Iterator<Item = Self> {
         let rows = (inflate::PIECE / row_bytes.max(1)).clamp(1, u16::MAX.into());
         (0..self.height).step_by(rows).map(move |top| {
@@ -44,7 +44,8 @@ impl Rect {
         })
     }
 
-    /// Tiles of at most `side` pixels, left to right and top to bottom, relative to the rect, from number `first` on.
+    /// Split the rect into tiles of at most `side` by `side` pixels, left to right and top to bottom, and skip the first
+    /// `first` of them. Their coordinates are relative to the rect.
     #[inline]
     pub(crate) const fn tiles(self, side: usize, first: usize) -> Tiles {
         let (width, height) = (self.width as usize, self.height as usize);
@@ -62,7 +63,7 @@ impl fmt::Display for Rect {
     }
 }
 
-/// A part of a rect, in coordinates relative to it.
+/// A part of a rect, in coordinates relative to the rect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tile {
     pub x: usize,
@@ -76,7 +77,7 @@ pub(crate) struct Tiles {
     side: usize,
     width: usize,
     height: usize,
-    /// Where the next one begins.
+    /// The corner of the next tile.
     x: usize,
     y: usize,
 }
@@ -99,6 +100,7 @@ impl Iterator for Tiles {
 }
 
 impl Tile {
+    /// The number of pixels.
     pub const fn area(self) -> usize {
         self.width * self.height
     }
@@ -117,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_are_all_rows_once() {
+    fn bands_contain_every_row_once() {
         let bands = |rect: Rect, row| rect.bands(row).map(|band| (band.y, band.height)).collect::<Vec<_>>();
         assert_eq!(bands(Rect::new(3, 5, 100, 65_530), 0), [(5, 65_530)]);
         assert_eq!(bands(Rect::new(3, 5, 100, 65_530), 300)[..2], [(5, 873), (878, 873)]);

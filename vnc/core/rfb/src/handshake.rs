@@ -1,4 +1,4 @@
-//! From the greeting to `ServerInit` (RFC 6143 7.1 to 7.3).
+//! The handshake, from the greeting to `ServerInit` (RFC 6143 7.1 to 7.3).
 //!
 //! ```text
 //! Greeting ─ 3.3 ──→ Type ─────────────┐
@@ -6,7 +6,7 @@
 //!                          ├ VncAuth → Challenge → SecurityResult → Init → done
 //!                          └ VeNCrypt → Tls ┬ None, Plain ─┘
 //!                                           └ Vnc → Challenge
-//! any refusal → Reason → error
+//! every refusal → Reason → error
 //! ```
 
 use crate::auth;
@@ -19,25 +19,25 @@ use crate::wire::Bytes;
 const NONE: u8 = 1;
 const VNC_AUTH: u8 = 2;
 
-/// What we have to say for ourselves, and what we ask of the server.
+/// The client's login, and the security that it requires of the server.
 #[derive(Clone, Default)]
 pub struct Credentials {
-    /// With one, which goes over TLS only, `VeNCrypt`'s Plain is the login.
+    /// The user name for `VeNCrypt`'s Plain login, which is used only over TLS; None for the other logins.
     pub username: Option<Vec<u8>>,
-    /// With one, a server that asks for none is refused.
+    /// The password. If it is set, a server that requires none is refused.
     pub password: Option<Vec<u8>>,
-    /// With it, a server that does not offer it is refused.
+    /// Whether TLS is required. If it is, a server that does not offer it is refused.
     pub tls: Tls,
 }
 
-/// What the server says about its screen.
+/// The server's screen (RFC 6143 7.3.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInit {
-    /// Pixels across.
+    /// The width, in pixels.
     pub width: u16,
-    /// Pixels down.
+    /// The height, in pixels.
     pub height: u16,
-    /// The desktop's name, without control characters.
+    /// The name of the desktop, with unsafe characters replaced.
     pub name: String,
 }
 
@@ -54,7 +54,7 @@ enum State {
     Type,
     Types,
     VeNCrypt(vencrypt::State),
-    /// Until the caller has begun TLS.
+    /// The caller is establishing TLS.
     Tls,
     Challenge,
     SecurityResult,
@@ -62,6 +62,7 @@ enum State {
     Init,
 }
 
+/// What the server has refused.
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     Connection,
@@ -71,7 +72,7 @@ enum Refusal {
 impl Refusal {
     fn error(self, reason: &[u8]) -> Error {
         let reason = clean_text(reason);
-        // TigerVNC's blacklist and its kin have no number of their own.
+        // A lock-out, as by TigerVNC's blacklist, has no number of its own in RFB, so its text is matched.
         if reason.to_ascii_lowercase().contains("too many") {
             return Error::TooManyFailures(reason);
         }
@@ -83,16 +84,19 @@ impl Refusal {
     }
 }
 
+/// The result of one step of the handshake; the first number is how many bytes it consumed.
 pub(crate) enum Step {
-    /// Nothing more can be done with these bytes.
+    /// More bytes are needed.
     More,
-    /// So many bytes are done with; go on.
+    /// The handshake continues.
     Used(usize),
-    /// As `Used`, and TLS is to begin: whether the server shows a certificate.
+    /// TLS begins; whether the server presents a certificate.
     Tls(usize, bool),
+    /// The handshake is complete.
     Done(usize, ServerInit),
 }
 
+/// The state of a handshake.
 pub(crate) struct Handshake {
     state: State,
     version: Version,
@@ -104,7 +108,7 @@ impl Handshake {
         Self { state: State::Greeting, version: Version::V38, credentials }
     }
 
-    /// Deal with the message that begins `input`.
+    /// Process the message at the start of `input`, and append the answer to `out`.
     pub fn step(&mut self, input: &[u8], out: &mut Vec<u8>, limits: &Limits) -> Result<Step, Error> {
         let mut bytes = Bytes::new(input);
         let next = match self.state {
@@ -121,7 +125,7 @@ impl Handshake {
                     }
                 }
             }
-            // The server of TLS speaks second: whoever said this wants it taken for a part of what TLS protects.
+            // In TLS the client sends first. Bytes before that are an injection into the encrypted stream.
             State::Tls if !input.is_empty() => {
                 return Err(Error::Protocol("bytes of plain text where TLS begins".into()));
             }
@@ -160,9 +164,9 @@ impl Handshake {
         self.version = match (major, minor) {
             (0..=2, _) | (3, 0..=2) => return Err(Error::Version(major, minor)),
             (3, 7) => Version::V37,
-            // Apple's 3.889 and the 4.x, 5.x of RealVNC speak 3.8.
+            // Apple's 3.889 and RealVNC's 4.x and 5.x are compatible with 3.8.
             (3, 8..) | (4.., _) => Version::V38,
-            // Anything odd in between is to be treated as 3.3.
+            // RFC 6143 7.1.1 treats all other versions as 3.3.
             (3, _) => Version::V33,
         };
         let (answer, next) = match self.version {
@@ -174,13 +178,13 @@ impl Handshake {
         Ok(Some(next))
     }
 
-    /// The server's refusal, if it has refused us and has not given its reason.
+    /// Return the server's refusal if its reason has not arrived.
     pub fn unexplained_refusal(&self) -> Option<Error> {
         let State::Reason(refusal) = self.state else { return None };
         Some(refusal.error(b""))
     }
 
-    // RFC 6143 7.1.2, version 3.3: the server decides.
+    // RFC 6143 7.1.2, version 3.3: the server chooses the security type.
     fn security_type(&self, bytes: &mut Bytes<'_>, out: &mut Vec<u8>) -> Result<Option<State>, Error> {
         let Some(number) = bytes.u32() else { return Ok(None) };
         if number == 0 {
@@ -202,7 +206,7 @@ impl Handshake {
         Ok(Some(self.begin(chosen, out)))
     }
 
-    /// The policy: with TLS only `VeNCrypt` will do, else with a password only `VncAuth`, without one only None.
+    /// Choose a security type: `VeNCrypt` if TLS is required, else `VncAuth` if there is a password, else None.
     fn choose(&self, offered: &[u32]) -> Result<u8, Error> {
         let wanted = match (self.credentials.tls, &self.credentials.password) {
             (Tls::Certificate | Tls::Anonymous, _) => vencrypt::SECURITY_TYPE,
@@ -222,7 +226,7 @@ impl Handshake {
         } else if offers(vencrypt::SECURITY_TYPE) {
             "the server asks for TLS, and none is configured"
         } else {
-            "the server asks for what is not supported"
+            "the server asks for a security type that is not supported"
         };
         Err(Error::Policy(format!("{what}; it offers {}", security_types::described(offered))))
     }
@@ -235,7 +239,7 @@ impl Handshake {
         }
     }
 
-    /// TLS has begun; no effect where it was not to.
+    /// Continue after the caller has established TLS. In any other state this has no effect.
     pub fn secured(&mut self, out: &mut Vec<u8>) {
         if !matches!(self.state, State::Tls) {
             return;
@@ -286,7 +290,7 @@ fn version_numbers(greeting: &[u8; 12]) -> Option<(u16, u16)> {
     Some((digits(major)?, digits(minor)?))
 }
 
-// RFC 6143 7.3.1: shared, always; anything else throws everybody else out.
+// RFC 6143 7.3.1: always shared, because otherwise the server disconnects all other clients.
 fn client_init(out: &mut Vec<u8>) -> State {
     out.push(1);
     State::Init
@@ -305,7 +309,7 @@ fn refused(refusal: Refusal, bytes: &mut Bytes<'_>, limits: &Limits) -> Result<O
     reason.map_or(Ok(None), |reason| Err(refusal.error(reason)))
 }
 
-/// Refuse screens that are empty or over the limits.
+/// Return an error if a screen is empty or larger than the limits.
 pub(crate) fn check_size(width: u16, height: u16, limits: &Limits) -> Result<(), Error> {
     for (what, size, limit) in [
         ("framebuffer width", width, limits.framebuffer_width.min(HARD_SIDE)),
@@ -323,7 +327,7 @@ pub(crate) fn check_size(width: u16, height: u16, limits: &Limits) -> Result<(),
 
 // RFC 6143 7.3.2
 //
-// | 2 width | 2 height | 16 pixel format, not used: we set our own | 4 length | name |
+// | 2 width | 2 height | 16 pixel format, ignored: the client sets its own | 4 length | name |
 fn server_init(bytes: &mut Bytes<'_>, limits: &Limits) -> Result<Option<ServerInit>, Error> {
     let (Some(width), Some(height)) = (bytes.u16(), bytes.u16()) else { return Ok(None) };
     check_size(width, height, limits)?;

@@ -1,52 +1,52 @@
-//! One zlib stream over many rects, inflated piece by piece and to no more than the rect needs.
+//! A zlib stream that continues over many rects. Each rect's data is inflated in pieces, and to its exact size.
 
 use crate::error::Reason;
 
-/// A zlib stream that lives on between rects.
+/// A zlib stream that continues from rect to rect.
 #[derive(Default)]
 pub(crate) struct Inflater(inflate::Inflater);
 
 impl Inflater {
-    /// The server starts this stream anew.
+    /// Start a new stream.
     pub fn reset(&mut self) {
         self.0.reset();
     }
 
-    /// Go on with `input`, the data of one rect.
+    /// Continue with `input`, the compressed data of one rect.
     pub fn part<'a>(&'a mut self, input: &'a [u8]) -> Part<'a> {
         Part { output: self.0.part(input), offset: 0, lent: 0 }
     }
 }
 
-/// What the data of one rect inflates to.
+/// The inflated data of one rect.
 pub(crate) struct Part<'a> {
     output: inflate::Part<'a>,
-    /// Bytes that were consumed, and bytes that `take` has lent.
+    /// The number of consumed bytes, and of those that `take` returned last.
     offset: usize,
     lent: usize,
 }
 
 impl Part<'_> {
-    /// Bytes that were consumed.
+    /// The number of consumed bytes.
     #[inline]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Bytes that are not consumed: at least `size`, or else all there are.
+    /// Return the bytes that are not consumed: at least `size`, or all that remain.
     #[inline]
     pub fn fill(&mut self, size: usize) -> Result<&[u8], Reason> {
         self.output.fill(size).map_err(|inflate::Corrupt| Reason::Zlib)
     }
 
-    /// `count` bytes are done with.
+    /// Mark `count` bytes as consumed.
     #[inline]
     pub fn consume(&mut self, count: usize) {
         self.output.consume(count);
         self.offset += count;
     }
 
-    /// The next `size` bytes of the `total` that the rect needs; they are consumed when more is asked for.
+    /// Return the next `size` bytes of the `total` that the rect needs. The next call consumes them.
     pub fn take(&mut self, size: usize, total: usize) -> Result<&[u8], Reason> {
         let lent = std::mem::replace(&mut self.lent, size);
         self.consume(lent);
@@ -55,7 +55,7 @@ impl Part<'_> {
         bytes.get(..size).ok_or(Reason::Short(total, offset + bytes.len()))
     }
 
-    /// Use what is left of the input; it must not give any more.
+    /// Inflate the remaining input, which must not give any more bytes.
     pub fn finish(mut self) -> Result<(), Reason> {
         self.consume(self.lent);
         match self.output.finish() {
@@ -77,7 +77,7 @@ mod tests {
         out
     }
 
-    /// What becomes of data from which so many bytes are taken, in pieces of this size.
+    /// Take `total` bytes in pieces of `piece` bytes, and finish.
     fn taken(packed: &[u8], total: usize, piece: usize) -> Result<Vec<u8>, Reason> {
         let mut inflater = Inflater::default();
         let mut part = inflater.part(packed);
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_of_another_size_are_refused() {
+    fn data_of_another_size_is_refused() {
         let data: Vec<u8> = (0..1_000_000_u32).map(|i| (i >> 8) as u8).collect();
         let packed = deflate(&data);
         for piece in [1000, 300_000, 1_000_000] {

@@ -1,14 +1,14 @@
-//! The client's side of RFB (RFC 6143 and the rfbproto extensions) as a state machine.
+//! The client side of RFB (RFC 6143 and the rfbproto extensions) as a state machine.
 //!
-//! Three verbs: [`Connection::receive`] takes bytes, [`Connection::next_event`] says what they meant,
-//! [`Connection::data_to_send`] has the answers. There is no I/O and no clock in here; whoever owns the
-//! socket owns the deadlines. Nothing is allocated for a peer before its size was held against [`Limits`].
+//! Three functions: [`Connection::receive`] takes the bytes of the server, [`Connection::next_event`] returns what they
+//! mean, and [`Connection::data_to_send`] returns the answers. The crate does no I/O and reads no clock: the owner of the
+//! socket checks the deadlines. Sizes from the server are checked against [`Limits`] before anything is allocated.
 #![forbid(unsafe_code)]
 
 mod auth;
 mod brush;
 mod buffer;
-pub mod client;
+mod client;
 mod connection;
 mod coverage;
 mod decoders;

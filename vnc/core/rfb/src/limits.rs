@@ -1,29 +1,28 @@
-//! Every bound on what a server may make us hold, each with its reason.
+//! The limits on what a server may make the client store, each with its reason.
 
-/// The most a server may announce. Nothing is allocated before its check.
+/// The largest sizes that a server may announce. They are checked before anything is allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Pixels; wider screens than 4096 are not used by agents, and RGB at 4096x4096 is 48 MiB.
+    /// Pixels. Agents do not use screens wider than 4096, and RGB at 4096x4096 takes 48 MiB.
     pub framebuffer_width: u16,
-    /// Pixels, as for the width.
+    /// Pixels; the same reason.
     pub framebuffer_height: u16,
-    /// Bytes of a desktop name or a failure reason; both end up in logs.
+    /// Bytes of a desktop name or a failure reason. Both are written to logs.
     pub text: usize,
-    /// Bytes of clipboard text. No text is kept; one that is longer is counted, and the connection goes on.
+    /// Bytes of clipboard text. No text is stored; a longer one is counted, and the connection continues.
     pub cut_text: usize,
-    /// Pixels along each side of a cursor; X servers stop at 256 themselves.
+    /// Pixels along each side of a cursor. X servers limit it to 256 themselves.
     pub cursor: u16,
-    /// Rects in one update: what the 16-bit count can say, also where `LastRect` ends the list.
+    /// Rects in one update: the largest 16-bit count, also if `LastRect` ends the list.
     pub rects: u32,
-    /// Bytes of one update that are held back until all of it is there, so that nobody sees half an
-    /// update. A larger one is decoded as it arrives, and the frame before it is kept until its end: three bytes a
-    /// pixel more meanwhile. A raw 1920x1080 screen is 8 MiB.
+    /// Bytes of an incomplete update that are stored before it is decoded. A larger update is decoded as it arrives,
+    /// and the frame before it is kept until its end, at three bytes a pixel. A raw 1920x1080 screen is 8 MiB.
     pub whole_update: usize,
-    /// Bytes waiting to be sent to a peer that does not read.
+    /// Bytes that wait for a server that does not read.
     pub outgoing: usize,
 }
 
-/// No server is followed beyond this, whatever the caller allows.
+/// The largest width or height, whatever the caller allows.
 pub const HARD_SIDE: u16 = 16_384;
 
 impl Default for Limits {
@@ -42,13 +41,13 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The largest honest encoding of `pixels` pixels: twice raw, and room for headers.
+    /// The limit for one rect of `pixels` pixels, in bytes: twice its size in Raw, and 64 KiB for headers.
     #[must_use]
     pub const fn rect_bytes(pixels: usize) -> usize {
         2 * 4 * pixels + (64 << 10)
     }
 
-    /// The largest honest update of a framebuffer of `pixels` pixels.
+    /// The limit for one update of a framebuffer of `pixels` pixels, in bytes: four times its size in Raw, and 1 MiB.
     #[must_use]
     pub const fn update_bytes(pixels: usize) -> usize {
         4 * 4 * pixels + (1 << 20)

@@ -1,4 +1,4 @@
-//! What follows the type byte of server messages (RFC 6143 7.6); `None`: more bytes are needed.
+//! Server messages after their type byte (RFC 6143 7.6). `None` means that more bytes are needed.
 
 use crate::error::Error;
 use crate::wire::Bytes;
@@ -9,7 +9,7 @@ pub(crate) fn begin_update(bytes: &mut Bytes<'_>) -> Option<u16> {
     bytes.u16()
 }
 
-// RFC 6143 7.6.2: | 1 padding | 2 first | 2 count | count x 6 |; we have no colour map, so it is dropped
+// RFC 6143 7.6.2: | 1 padding | 2 first | 2 count | count x 6 |. Our pixel format has no colour map, so it is skipped.
 pub(crate) fn colour_map(bytes: &mut Bytes<'_>) -> Option<usize> {
     bytes.take(3)?;
     bytes.u16().map(|count| usize::from(count) * 6)
@@ -18,10 +18,10 @@ pub(crate) fn colour_map(bytes: &mut Bytes<'_>) -> Option<usize> {
 // RFC 6143 7.6.4: | 3 padding | 4 length | text |
 pub(crate) fn cut_text(bytes: &mut Bytes<'_>) -> Result<Option<usize>, Error> {
     let Some(length) = bytes.take(3).and_then(|_| bytes.i32()) else { return Ok(None) };
-    // A negative length announces the extended clipboard (rfbproto 7.7.27).
-    let unasked =
+    // A negative length means the extended clipboard (rfbproto 7.7.27).
+    let negative =
         |_| Error::Protocol(format!("cut text of length {length}: the extended clipboard was not requested"));
-    usize::try_from(length).map(Some).map_err(unasked)
+    usize::try_from(length).map(Some).map_err(negative)
 }
 
 // rfbproto 7.5.8: | 3 padding | 4 flags | 1 length | payload |

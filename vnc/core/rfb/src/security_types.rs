@@ -1,6 +1,6 @@
-//! The names of security types (RFC 6143 7.1.2 and the rfbproto registry), for messages.
+//! The names of security types (RFC 6143 7.1.2 and the rfbproto registry), for error messages.
 
-/// What a server offers, in words: `security types 2 (VNC authentication), 30 (Apple)`.
+/// Format the security types that a server offers: `security types 2 (VNC authentication), 30 (Apple)`.
 pub(crate) fn described(offered: &[u32]) -> String {
     let types: Vec<_> = offered.iter().map(|&number| one(number)).collect();
     format!("security type{} {}", if types.len() == 1 { "" } else { "s" }, types.join(", "))

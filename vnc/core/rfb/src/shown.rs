@@ -1,4 +1,4 @@
-//! What others may see of the screen: whole frames.
+//! Which frame callers may see: the newest whole one.
 
 use std::collections::VecDeque;
 
@@ -8,28 +8,30 @@ use crate::event::Event;
 use crate::framebuffer::Framebuffer;
 use crate::update::{Totals, Update};
 
+/// The newest whole frame, and what the next one will contain.
 #[derive(Default)]
 pub(crate) struct Shown {
+    /// The number of whole frames so far.
     frames: u64,
-    /// The newest whole frame, while the screen is not one: a part of a huge update or the answer to a probe is on it,
-    /// or it has another size, and not all of its pixels have come.
+    /// A copy of the newest whole frame, while the screen is not one: a part of a huge update or the answer to a probe is
+    /// on it, or it has a new size and some of its pixels were not drawn yet.
     kept: Option<Framebuffer>,
-    /// A decoder failed while it drew.
+    /// A decoder failed, or is drawing.
     broken: bool,
-    /// Probes whose pixel has not come alone: at least as many as answers that may still come alone.
+    /// Probes whose answer, an update of one pixel, has not arrived; it may also be part of a larger update.
     probes: u32,
-    /// What was drawn, and whether the size changed, since the newest frame.
+    /// What was drawn since the newest frame, and whether the size changed.
     drawn: Totals,
     resized: bool,
 }
 
 impl Shown {
-    /// How many frames there have been.
+    /// The number of whole frames so far.
     pub const fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// The newest frame; None after a decoder failed while it drew over that frame.
+    /// The newest whole frame; None after a decoder failed while it was drawing over that frame.
     pub const fn newest<'a>(&'a self, screen: &'a Framebuffer) -> Option<&'a Framebuffer> {
         match &self.kept {
             Some(kept) => Some(kept),
@@ -38,7 +40,7 @@ impl Shown {
         }
     }
 
-    /// An update is about to be drawn; keep the newest frame unless all that makes the next one is there.
+    /// Prepare for drawing an update. Copy the newest frame, unless the update completes the next one.
     pub fn begin(&mut self, update: &Update, screen: &Framebuffer) {
         if self.kept.is_none() && (!update.complete() || update.resizes(screen)) {
             self.kept = Some(screen.clone());
@@ -46,7 +48,7 @@ impl Shown {
         self.broken = true;
     }
 
-    /// Nothing more will be drawn: the newest frame takes the place of a screen that is not one.
+    /// Handle the end of the connection: restore the newest frame if the screen is not a whole one.
     pub fn close(&mut self, screen: &mut Framebuffer) {
         if let Some(kept) = self.kept.take() {
             *screen = kept;
@@ -54,20 +56,20 @@ impl Shown {
         }
     }
 
-    /// A pixel, that at the origin, is asked for as a sign of life.
+    /// Record that the pixel at (0, 0) was requested to test whether the server answers.
     pub const fn probe(&mut self) {
         self.probes = self.probes.saturating_add(1);
     }
 
-    /// No decoder failed.
+    /// Record that all rects were drawn without an error.
     pub const fn drawn(&mut self) {
         self.broken = false;
     }
 
-    /// The last rect of an update is drawn: there is a new frame if it changed anything, and all pixels are there.
+    /// Handle the end of an update: publish a frame if the update drew something and every pixel is known.
     ///
-    /// The pixel at the origin was `before`. If it came alone, for a probe, and has changed, it is a part of a newer
-    /// frame: true, all of that is to be asked for.
+    /// `before` is the pixel at (0, 0) before the update. If the update is the answer to a probe and this pixel has
+    /// changed, the rest of the screen may have changed too: return true, and the caller requests all of it.
     pub fn finish(
         &mut self,
         update: &Update,
@@ -83,6 +85,7 @@ impl Shown {
         torn
     }
 
+    /// Whether the update is the answer to a probe and has changed its pixel.
     fn is_torn(&mut self, update: &Update, before: Rgb, screen: &Framebuffer) -> bool {
         if self.probes == 0 || update.totals.pixels != 1 || update.resized {
             return false;

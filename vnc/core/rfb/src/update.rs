@@ -1,11 +1,11 @@
-//! One `FramebufferUpdate` (RFC 6143 7.6.1) in the making.
+//! One `FramebufferUpdate` (RFC 6143 7.6.1) while it is received.
 //!
 //! ```text
 //! | 1 type 0 | 1 padding | 2 number of rects, 65535: until LastRect |
 //! | each: 2 x, 2 y, 2 width, 2 height, 4 encoding, payload           |
 //! ```
-//! `scan` walks the bytes as they come and notes where each whole rect lies; `draw` decodes the noted rects.
-//! Normally that happens once, when the last rect is there, so that nobody sees half an update.
+//! `scan` walks through the bytes as they arrive and records the position of each whole rect. `draw` decodes the recorded
+//! rects. Normally it is called once, after the last rect has arrived, so that a partial update is never visible.
 
 use std::ops::AddAssign;
 
@@ -20,17 +20,17 @@ use crate::wire::Bytes;
 
 const RECT_HEADER: usize = 2 + 2 + 2 + 2 /* x, y, width, height */ + 4 /* encoding */;
 const UNTIL_LAST_RECT: u16 = 0xffff;
-/// Set in `ExtendedDesktopSize`'s x when the change was asked for by this client (rfbproto 7.8.2).
+/// The x of an `ExtendedDesktopSize` that answers this client's own request (rfbproto 7.8.2).
 const ASKED_BY_US: u16 = 1;
 
-/// What an update carried.
+/// The contents of an update, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Rects with pixels.
     pub rects: u64,
-    /// Pixels they cover.
+    /// Pixels of these rects.
     pub pixels: u64,
-    /// Bytes they took, headers included.
+    /// Bytes of these rects, headers included.
     pub bytes: u64,
 }
 
@@ -42,7 +42,7 @@ impl AddAssign for Totals {
     }
 }
 
-/// A whole rect; its payload lies at `start..end` of the input.
+/// A whole rect, whose payload is `start..end` of the input.
 #[derive(Debug)]
 struct Job {
     number: u32,
@@ -52,7 +52,7 @@ struct Job {
     end: usize,
 }
 
-/// A rect whose header is known and whose payload is not whole yet.
+/// A rect whose header was read and whose payload is incomplete.
 #[derive(Debug)]
 struct Open {
     number: u32,
@@ -61,26 +61,27 @@ struct Open {
     progress: Progress,
 }
 
+/// The state of an update.
 #[derive(Debug)]
 pub(crate) struct Update {
-    /// Rect headers still to come; `None` until `LastRect`.
+    /// The number of rect headers that have not arrived; `None` if `LastRect` ends the update.
     left: Option<u16>,
     seen: u32,
     jobs: Vec<Job>,
     open: Option<Open>,
-    /// Input bytes that need no second look.
+    /// Input bytes that were scanned.
     position: usize,
-    /// No progress is possible with less input.
+    /// The least length of the input with which scanning can continue.
     need: usize,
-    /// Input bytes of this update that were consumed before.
+    /// Bytes of this update that were drawn and removed from the input.
     consumed: usize,
-    /// The screen's size at this point of the update; it changes before the pixels do.
+    /// The size of the screen at this point of the update. `draw` resizes the screen later.
     size: (u16, u16),
     pub resized: bool,
     pub totals: Totals,
 }
 
-/// Did the screen change, and what was in it for the caller.
+/// What one rect has changed.
 #[derive(Debug)]
 pub(crate) enum Drawn {
     Pixels,
@@ -91,20 +92,20 @@ pub(crate) enum Drawn {
 /// A cursor shape (RFC 6143 7.8.1), reported and never drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// Hotspot.
+    /// The hotspot's x.
     pub x: u16,
-    /// Hotspot.
+    /// The hotspot's y.
     pub y: u16,
-    /// Pixels across.
+    /// The width, in pixels.
     pub width: u16,
-    /// Pixels down.
+    /// The height, in pixels.
     pub height: u16,
-    /// R G B A, row by row; A is 0 or 255.
+    /// R G B A pixels, row by row. A is 0 or 255.
     pub rgba: Vec<u8>,
 }
 
 impl Update {
-    /// An update whose header announced `count` rects.
+    /// Return an update whose header announced `count` rects.
     pub fn new(count: u16, screen: &Framebuffer) -> Self {
         Self {
             left: (count != UNTIL_LAST_RECT).then_some(count),
@@ -120,12 +121,12 @@ impl Update {
         }
     }
 
-    /// Whether the last rect has been scanned.
+    /// Whether the last rect was scanned.
     pub fn complete(&self) -> bool {
         self.left == Some(0) && self.open.is_none()
     }
 
-    /// Walk as far as `input` goes, which begins where the last `drop_drawn` ended.
+    /// Scan the input, which begins where the last `drop_drawn` ended.
     pub fn scan(&mut self, input: &[u8], decoders: &mut Registry, limits: &Limits) -> Result<(), Error> {
         while !self.complete() && input.len() >= self.need {
             match self.open.take() {
@@ -208,7 +209,7 @@ impl Update {
         let Open { number, rect, encoding, .. } = *open;
         let resizes = match encoding {
             DESKTOP_SIZE => true,
-            // y is a status where x says that it answers us; a refusal changes nothing.
+            // In the answer to our own request, y is a status, and a refusal does not change the size.
             EXTENDED_DESKTOP_SIZE => rect.x != ASKED_BY_US || rect.y == 0,
             _ => false,
         };
@@ -229,7 +230,7 @@ impl Update {
         Ok(())
     }
 
-    /// Whether a rect that is whole gives the screen another size.
+    /// Whether a recorded rect changes the size of the screen.
     pub fn resizes(&self, screen: &Framebuffer) -> bool {
         let size = (screen.width(), screen.height());
         let mut resizes =
@@ -237,7 +238,7 @@ impl Update {
         resizes.any(|job| (job.rect.width, job.rect.height) != size)
     }
 
-    /// Decode the rects that are whole; `frame` is the number of the frame this update makes.
+    /// Decode the recorded rects; `frame` is the number of the frame that this update completes.
     pub fn draw(
         &mut self,
         input: &[u8],
@@ -272,7 +273,7 @@ impl Update {
         Ok(())
     }
 
-    /// Forget the bytes that were scanned; returns how many they are.
+    /// Return how many bytes were scanned. The caller removes them from the input.
     pub fn drop_drawn(&mut self) -> usize {
         let count = std::mem::take(&mut self.position);
         self.need = self.need.saturating_sub(count);
@@ -280,7 +281,7 @@ impl Update {
         count
     }
 
-    /// Split the whole rows off an unfinished raw rect, so that they can be drawn now.
+    /// Record the whole rows of an incomplete raw rect as a rect, so that they can be drawn now.
     pub fn split_rows(&mut self, input: &[u8], decoders: &mut Registry) -> Result<(), Error> {
         let Some(Open { number, rect, encoding: RAW, progress }) = &mut self.open else { return Ok(()) };
         let Some(decoder) = decoders.get(RAW) else { return Ok(()) };

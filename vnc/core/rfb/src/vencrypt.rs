@@ -1,16 +1,16 @@
-//! `VeNCrypt` 0.2 (rfbproto, "VeNCrypt"): agreeing on TLS, and on who logs in inside it.
+//! `VeNCrypt` 0.2 (rfbproto, "VeNCrypt"): the negotiation of TLS and of the login inside it.
 //!
 //! ```text
-//! Version → VersionAnswer → SubTypes → Answer ─→ TLS, by whoever owns the socket
+//! Version → VersionAnswer → SubTypes → Answer ─→ TLS, established by the owner of the socket
 //! ```
 
 use crate::error::Error;
 use crate::wire::Bytes;
 
-/// Its number among the security types.
+/// The number of `VeNCrypt` among the security types.
 pub(crate) const SECURITY_TYPE: u8 = 19;
 
-/// 256 is Plain without TLS, 263 and on are SASL.
+/// The sub-types that the client supports. The others are 256, Plain without TLS, and from 263 on SASL.
 const NAMES: [(u32, &str); 6] = [
     (257, "TLSNone"),
     (258, "TLSVnc"),
@@ -20,19 +20,19 @@ const NAMES: [(u32, &str); 6] = [
     (262, "X509Plain"),
 ];
 
-/// Whether a connection must be encrypted, and what shows who the server is.
+/// Whether TLS is required, and how the server is authenticated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
-    /// It is not.
+    /// TLS is not used.
     #[default]
     Off,
-    /// The server shows a certificate.
+    /// TLS is required, with a certificate of the server.
     Certificate,
-    /// A certificate if the server has one; otherwise nothing does.
+    /// TLS is required. The server may have no certificate, and is then not authenticated.
     Anonymous,
 }
 
-/// What is done inside TLS.
+/// The login inside TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Login {
     None,
@@ -45,7 +45,7 @@ pub(crate) enum State {
     Version,
     VersionAnswer,
     SubTypes,
-    /// To the sub-type: whether the server has a certificate in it.
+    /// The answer to the chosen sub-type; whether the server presents a certificate in it.
     Answer {
         certificate: bool,
     },
@@ -118,7 +118,7 @@ fn sub_types(
     Ok(Some(State::Answer { certificate: name.starts_with('X') }))
 }
 
-/// The sub-types that will do, best first.
+/// Return the acceptable sub-types, best first.
 fn wanted(tls: Tls, login: Login) -> Vec<(u32, &'static str)> {
     let (anonymous, identified) = (NAMES[login as usize], NAMES[login as usize + 3]);
     if tls == Tls::Anonymous { vec![identified, anonymous] } else { vec![identified] }
@@ -140,7 +140,7 @@ fn refused(code: u8) -> Error {
     Error::Policy(format!("the server aborted VeNCrypt with code {code}"))
 }
 
-/// | 4 length | 4 length | user name | password |
+/// Append Plain's login: | 4 length | 4 length | user name | password |
 pub(crate) fn plain(username: &[u8], password: &[u8], out: &mut Vec<u8>) {
     for text in [username, password] {
         out.extend((text.len() as u32).to_be_bytes());

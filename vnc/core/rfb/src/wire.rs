@@ -1,5 +1,6 @@
-//! Big-endian numbers out of a slice; `None` means that the bytes are not there yet.
+//! Big-endian numbers from a slice. `None` means that the slice is too short.
 
+/// A slice and a position in it.
 pub(crate) struct Bytes<'a> {
     data: &'a [u8],
     offset: usize,
@@ -10,7 +11,7 @@ impl<'a> Bytes<'a> {
         Self { data, offset: 0 }
     }
 
-    /// Start in the middle, where an earlier look stopped.
+    /// Start at an offset.
     pub const fn starting_at(data: &'a [u8], offset: usize) -> Self {
         Self { data, offset }
     }
@@ -50,13 +51,13 @@ impl<'a> Bytes<'a> {
         self.array().map(i32::from_be_bytes)
     }
 
-    /// A colour: one pixel in our format, R G B and a byte of padding.
+    /// Read a pixel in our format: R, G, B and a byte of padding.
     #[inline]
     pub fn pixel(&mut self) -> Option<[u8; 3]> {
         self.array::<4>().map(|[r, g, b, _]| [r, g, b])
     }
 
-    /// A colour as CPIXEL or TPIXEL: in our format R G B.
+    /// Read a CPIXEL or TPIXEL in our format: R, G, B.
     #[inline]
     pub fn short_pixel(&mut self) -> Option<[u8; 3]> {
         self.array()

@@ -1,4 +1,4 @@
-//! RFC 6143 7.1 to 7.3, honest and hostile.
+//! The handshake (RFC 6143 7.1 to 7.3), with valid and hostile servers.
 
 mod common;
 
@@ -11,7 +11,7 @@ fn connection(password: Option<&str>) -> Connection {
     Connection::new(Config { credentials, ..Config::default() })
 }
 
-/// Feed `bytes` one by one, then say what was answered.
+/// Feed `bytes` one by one, and return the answer.
 fn answer(connection: &mut Connection, bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for byte in bytes {
@@ -46,7 +46,7 @@ fn versions_are_mapped() {
 }
 
 #[test]
-fn other_protocols_are_named_at_once() {
+fn other_protocols_are_detected_at_once() {
     for banner in
         [&b"HTTP/1.1 400"[..], b"\x16\x03\x01\x02", b"SSH-2.0-Open", b"RFB 3.8\nxxxx", b"RFB +03.008\n"]
     {
@@ -149,14 +149,14 @@ fn offered_security_types_have_names() {
     let words = failure(None, b"RFB 003.008\n\x02\x1e\x05").to_string();
     assert_eq!(
         words,
-        "the server asks for what is not supported; it offers security types 30 (Apple), 5 (RealVNC, encrypted)"
+        "the server asks for a security type that is not supported; it offers security types 30 (Apple), 5 (RealVNC, encrypted)"
     );
     let words = failure(None, b"RFB 003.003\n\0\x01\0\x01").to_string();
     assert!(words.ends_with("security type 65537 (unknown)"), "{words}");
 }
 
 #[test]
-fn lengths_are_checked_before_anything_is_kept() {
+fn lengths_are_checked_before_anything_is_stored() {
     let huge = u32::MAX.to_be_bytes();
     let reason = [&b"RFB 003.008\n\0"[..], &huge].concat();
     assert!(matches!(failure(None, &reason), Error::Limit { what: "reason text", size: 0xffff_ffff, .. }));

@@ -1,4 +1,4 @@
-//! What a connection holds beyond its screen: little, whatever a server sends, and nothing once it is over.
+//! The memory of a connection beyond its screen: bounded, whatever a server sends, and freed at the end.
 
 mod common;
 mod harness;
@@ -15,12 +15,11 @@ const SIDE: u16 = 4096;
 const WHOLE: [u16; 4] = [0, 0, SIDE, SIDE];
 const PIXELS: usize = SIDE as usize * SIDE as usize;
 const SCREEN: usize = PIXELS * 3;
-/// FAULTS F41.
 const MOST: usize = 16 << 20;
-/// Damage cells, and what is left of small things.
+/// Damage cells and other small allocations.
 const LITTLE: usize = 256 << 10;
 
-/// So many zeros, deflated.
+/// Return compressed zeros.
 fn zeros(count: usize) -> Vec<u8> {
     let mut stream = Compress::new(Compression::best(), true);
     let mut out = Vec::with_capacity(count / 500 + 1000);
@@ -39,7 +38,7 @@ fn announced(encoding: i32, data: &[u8]) -> Vec<u8> {
     rect(WHOLE, encoding, &[&(data.len() as u32).to_be_bytes()[..], data].concat())
 }
 
-/// Every stream of every encoding, filled with what inflates to a whole screen.
+/// Return an update with one rect per zlib stream, each of which inflates to a whole screen.
 fn everything() -> Vec<u8> {
     let mut rects: Vec<_> = (0..4).map(tight).collect();
     rects.push(announced(encodings::ZLIB, &zeros(PIXELS * 4)));
@@ -56,7 +55,7 @@ fn fed(connection: &mut Connection, bytes: &[u8]) {
 }
 
 #[test]
-fn full_streams_hold_little_and_give_it_back() {
+fn the_memory_of_full_streams_is_bounded_and_freed_after_an_error() {
     let bytes = everything();
     let before = held();
     let mut connection = ready_with(Limits::default(), SIDE, SIDE);
@@ -72,7 +71,7 @@ fn full_streams_hold_little_and_give_it_back() {
 }
 
 #[test]
-fn a_stream_that_fails_while_it_is_full_gives_it_back() {
+fn the_memory_of_a_stream_that_fails_while_it_is_full_is_freed() {
     let mut bytes = everything();
     *bytes.last_mut().unwrap() ^= 0xff;
     let before = held();
@@ -84,7 +83,7 @@ fn a_stream_that_fails_while_it_is_full_gives_it_back() {
 }
 
 #[test]
-fn a_connection_that_is_closed_gives_back_what_it_holds() {
+fn a_closed_connection_frees_its_memory() {
     let bytes = everything();
     let before = held();
     let mut connection = ready_with(Limits::default(), SIDE, SIDE);

@@ -1,4 +1,4 @@
-//! Messages after the handshake: honest ones, and each way in which RFB clients have been broken.
+//! Messages after the handshake: valid ones, and the faults that have broken RFB clients.
 
 mod common;
 
@@ -44,7 +44,7 @@ fn a_huge_update_is_drawn_as_it_comes() {
         }
         assert_eq!(connection.error(), None);
         assert!(early || piece == 65_536, "pieces of {piece}");
-        assert!(!torn, "a part of it is shown");
+        assert!(!torn, "a part of the update is shown");
         assert_eq!((shown(&connection, 79, 59), shown(&connection, 0, 60)), (1, 2));
         let Some(Event::Frame(totals)) = connection.next_event() else { panic!("no frame") };
         assert_eq!((totals.rects, totals.pixels, totals.bytes), (2, 6400, 2 * 12 + 6400 * 4));
@@ -137,7 +137,7 @@ fn a_resize_in_an_update_is_one_frame() {
 }
 
 #[test]
-fn a_screen_of_another_size_is_shown_when_every_pixel_of_it_has_come() {
+fn a_screen_of_another_size_is_shown_when_every_pixel_was_drawn() {
     let mut connection = ready();
     connection.receive(&update(&[grey([0, 0, 8, 6], 1)]));
     assert!(matches!(connection.next_event(), Some(Event::Frame(_))));
@@ -152,7 +152,7 @@ fn a_screen_of_another_size_is_shown_when_every_pixel_of_it_has_come() {
         assert_eq!((connection.next_event(), connection.frames()), (None, 1));
         let frame = connection.frame().expect("a frame");
         assert_eq!((frame.width(), frame.height()), (8, 6));
-        assert!(frame.pixels().iter().all(|&value| value == 1), "not the frame of before");
+        assert!(frame.pixels().iter().all(|&value| value == 1), "not the previous frame");
     }
     connection.receive(&update(&[grey([0, 9, 20, 1], 4)]));
     assert_eq!(connection.next_event(), Some(Event::Resized(20, 10)));
@@ -188,7 +188,7 @@ fn cursors_are_reported_and_bounded() {
 }
 
 #[test]
-fn colour_maps_bells_and_cut_text_are_read_over() {
+fn colour_maps_bells_and_cut_text_are_skipped() {
     let mut connection = ready();
     let map = [&[1, 0, 255, 255, 255, 255][..], &vec![7; 6 * 65_535]].concat();
     let text = [&[3, 0, 0, 0, 0, 0, 0, 5][..], b"hello"].concat();
@@ -226,7 +226,7 @@ fn fences_are_answered_and_unknown_flags_are_not_repeated() {
 }
 
 #[test]
-fn what_a_failed_decoder_drew_is_not_shown() {
+fn the_pixels_of_a_failed_decoder_are_not_shown() {
     let mut connection = ready();
     connection.receive(&update(&[grey([0, 0, 8, 3], 1), rect([0, 0, 8, 6], 6, &[0, 0, 0, 3, 1, 2, 3])]));
     assert_eq!(connection.frames(), 0);
@@ -234,7 +234,7 @@ fn what_a_failed_decoder_drew_is_not_shown() {
 }
 
 #[test]
-fn the_message_that_is_not_finished_is_known() {
+fn an_incomplete_message_is_reported() {
     let mut connection = ready();
     assert_eq!(connection.unfinished(), None);
     let messages =

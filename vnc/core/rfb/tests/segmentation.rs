@@ -1,4 +1,4 @@
-//! Streams of a real `TigerVNC` server, cut in every way, give the picture that X itself saw.
+//! Streams of a real `TigerVNC` server give the same picture as a screenshot of the X server, wherever they are cut.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn played(stream: &[u8], piece: usize) -> Connection {
     connection
 }
 
-/// What `import -window root` saw of the same screen.
+/// The same screen as `import -window root` has captured it.
 fn oracle() -> Vec<u8> {
     let file = std::io::Cursor::new(include_bytes!("vectors/still.png"));
     let mut reader = png::Decoder::new(file).read_info().unwrap();
@@ -48,7 +48,7 @@ fn tight_with_fences_is_exact() {
 }
 
 #[test]
-fn tight_with_jpeg_is_near() {
+fn tight_with_jpeg_is_close() {
     check(include_bytes!("vectors/tightq.rfb"), 8);
 }
 

@@ -1,4 +1,4 @@
-//! The fuzz targets for some seconds, without a fuzzer: real streams with seeded mutations.
+//! The fuzz targets without a fuzzer: real streams with mutations of a fixed seed, for some seconds.
 
 mod harness;
 
@@ -20,7 +20,7 @@ const VENCRYPT: &[u8] =
     b"RFB 003.008\n\x02\x02\x13\0\x02\0\x02\0\0\x01\x04\0\0\x01\x05\x01challenge-16-byt\0\0\0\x01\0\0\0\x02no";
 const ROUNDS: u64 = 3000;
 
-/// Xorshift: the same numbers every time.
+/// Xorshift numbers, the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -31,7 +31,7 @@ impl Numbers {
         (self.0 >> 16) as usize % end.max(1)
     }
 
-    /// A piece of `stream` with some bytes changed, doubled or cut out.
+    /// Return a piece of `stream` with some bytes changed, inserted or removed.
     fn mutated(&mut self, stream: &[u8], longest: usize) -> Vec<u8> {
         let start = self.below(stream.len());
         let end = (start + self.below(longest)).min(stream.len());
@@ -84,7 +84,7 @@ fn decoders() {
     }
 }
 
-/// What the fuzzer begins with, and has found.
+/// Return the inputs of a target in fuzz/corpus.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../fuzz/corpus").join(target);
     let mut files: Vec<_> =
@@ -126,5 +126,5 @@ fn the_corpus() {
 #[test]
 fn the_allocator_counts() {
     let result = std::panic::catch_unwind(|| harness::holding(harness::MOST_HELD + 1));
-    assert!(result.is_err(), "a harness that cannot fail is none");
+    assert!(result.is_err(), "the harness cannot fail");
 }

@@ -1,6 +1,7 @@
-//! What `TigerVNC`, x11vnc and our own server sent, cut in every way, gives the same picture: X's own, if exact.
+//! Streams of `TigerVNC`, x11vnc and our own server give the same picture wherever they are cut. Lossless encodings give
+//! exactly the picture of the X server.
 //!
-//! The captures are those of tests/vectors in the repository; their form is told in vnc/capture/capture.py.
+//! The captures are in tests/vectors of the repository; vnc/capture/capture.py describes their format.
 
 mod common;
 
@@ -16,7 +17,7 @@ fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/vectors")
 }
 
-/// What the server sends from its greeting on.
+/// Return the bytes of the server from its greeting on.
 fn stream(file: &[u8], (width, height): (u16, u16)) -> Vec<u8> {
     let header = file.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let mut stream = hello(width, height);
@@ -50,7 +51,7 @@ fn played(stream: &[u8], piece: usize, name: &str) -> Connection {
 }
 
 #[test]
-fn every_stream_gives_the_servers_screen_however_it_is_cut() {
+fn every_stream_gives_the_servers_screen_wherever_it_is_cut() {
     let (screen, size) = screen();
     let mut streams = 0;
     for entry in std::fs::read_dir(directory()).unwrap() {
@@ -62,7 +63,7 @@ fn every_stream_gives_the_servers_screen_however_it_is_cut() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let stream = stream(&std::fs::read(&path).unwrap(), size);
         let first = played(&stream, PIECES[0], name);
-        assert!(name.ends_with("jpeg") || first.screen().pixels() == screen, "{name} shows something else");
+        assert!(name.ends_with("jpeg") || first.screen().pixels() == screen, "{name} shows another picture");
         for piece in PIECES {
             let other = played(&stream, piece, name);
             assert!(other.screen().pixels() == first.screen().pixels(), "{name} in pieces of {piece}");

@@ -1,4 +1,4 @@
-//! `VeNCrypt` (rfbproto): agreeing on TLS and on a login, honest and hostile.
+//! `VeNCrypt` (rfbproto): the negotiation of TLS and of the login, with valid and hostile servers.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn offer(sub_types: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// What of these sub-types is chosen; 0 for none.
+/// Return the sub-type that the client chooses; 0 for none.
 fn chosen(tls: Tls, username: Option<&str>, password: Option<&str>, sub_types: &[u32]) -> u32 {
     let mut connection = connection(tls, username, password);
     for byte in offer(sub_types) {
@@ -51,7 +51,7 @@ fn the_sub_type_is_the_best_of_those_that_are_allowed() {
     }
 }
 
-/// Agreed on this sub-type, in TLS.
+/// Return a connection that has negotiated this sub-type and established TLS.
 fn secured(sub_type: u32, username: Option<&str>, password: Option<&str>) -> Connection {
     let mut connection = connection(Tls::Certificate, username, password);
     connection.receive(&offer(&[sub_type]));
@@ -80,12 +80,12 @@ fn a_login_is_sent_in_tls_and_not_before() {
         assert!(matches!(connection.next_event(), Some(Event::Ready(_))));
         connection.data_to_send();
         connection.secured();
-        assert_eq!(connection.data_to_send(), b"", "a second time says nothing");
+        assert_eq!(connection.data_to_send(), b"", "a second call sends nothing");
     }
 }
 
 #[test]
-fn bytes_in_the_clear_are_refused_whenever_they_come() {
+fn unencrypted_bytes_after_the_negotiation_are_refused() {
     for together in [true, false] {
         let mut connection = connection(Tls::Certificate, None, None);
         connection.receive(&offer(&[260]));
@@ -102,7 +102,7 @@ fn bytes_in_the_clear_are_refused_whenever_they_come() {
 }
 
 #[test]
-fn an_older_version_and_refusals_are_named() {
+fn older_versions_and_refusals_are_reported() {
     for (bytes, words) in [
         (&b"\x13\0\x01"[..], "VeNCrypt 0.1 is older than 0.2"),
         (b"\x13\0\x02\x07", "aborted VeNCrypt with code 7"),

@@ -1,25 +1,25 @@
-//! How long each stage of a session may take.
+//! The deadlines of a session.
 
 use std::time::{Duration, Instant};
 
 use crate::published::Failure;
 
-/// Deadlines, each of a whole stage.
+/// The longest duration of each stage of a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
-    /// Until the connection stands.
+    /// From `connect` to an established TCP connection.
     pub connect: Duration,
-    /// ... until the handshake is over.
+    /// From an established connection to the end of the RFB handshake.
     pub handshake: Duration,
     /// From the first byte of a message to its last.
     pub message: Duration,
-    /// Silence after which a sign of life is asked for.
+    /// Silence of the server after which it is probed.
     pub probe_interval: Duration,
-    /// ... until that has to come.
+    /// From the probe to the first byte of an answer.
     pub probe_deadline: Duration,
 }
 
-/// What a session was last seen to do.
+/// The times from which the deadlines of a session run.
 pub(crate) struct Clock {
     pub connected: bool,
     since: Instant,
@@ -28,35 +28,39 @@ pub(crate) struct Clock {
     message: Option<Message>,
 }
 
-/// A message that is not whole, and when its first byte was seen.
+/// An incomplete message, and when its first byte arrived.
 struct Message {
     number: u64,
     kind: u8,
     since: Instant,
 }
 
+/// The result of `Clock::check`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
+    /// No deadline has passed.
     Fine,
-    /// Silent for so long that a sign of life is to be asked for.
+    /// The server was silent for the probe interval: send a probe.
     Probe,
+    /// A deadline has passed.
     Late(Failure),
 }
 
 impl Clock {
+    /// Start the clock of a session, whose connection may be established already.
     pub fn new(connected: bool, now: Instant) -> Self {
         Self { connected, since: now, received: now, probed: None, message: None }
     }
 
-    /// The connection stands, from now on.
+    /// Record that the connection was established.
     pub fn connect(&mut self, now: Instant) {
         *self = Self::new(true, now);
     }
 
-    /// Bytes came, and left this message unfinished: its number and its type.
+    /// Record that bytes arrived, and the number and type of the message that is incomplete after them.
     pub fn receive(&mut self, unfinished: Option<(u64, u8)>, now: Instant) {
         (self.received, self.probed) = (now, None);
-        // A deadline is one message's: where every read ends inside another one, none is late.
+        // The deadline is that of one message. Reads that each end inside another message exceed no deadline.
         let last = self.message.take();
         self.message = unfinished.map(|(number, kind)| match last {
             Some(message) if message.number == number => message,
@@ -64,7 +68,7 @@ impl Clock {
         });
     }
 
-    /// Hold the session against its deadlines; `ready` after its handshake.
+    /// Compare the session with its deadlines; `ready` means that its handshake is complete.
     pub fn check(&mut self, limits: &Timeouts, ready: bool, now: Instant) -> Verdict {
         let over = |since: Instant, limit| now.saturating_duration_since(since) > limit;
         let late = |kind, what: String, limit: Duration| {
@@ -118,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_drips_is_late_whatever_it_is() {
+    fn a_message_of_any_type_that_arrives_too_slowly_is_late() {
         let mut now = Instant::now();
         let mut clock = Clock::new(true, now);
         for _ in 0..4 {
@@ -126,8 +130,8 @@ mod tests {
             assert_eq!(clock.check(&LIMITS, true, now), Verdict::Fine);
             now += SECOND / 3;
         }
-        let Verdict::Late((kind, words)) = clock.check(&LIMITS, true, now) else { panic!("not late") };
-        assert_eq!((kind, words.as_str()), ("lost", "message 3 unfinished after 1 s"));
+        let Verdict::Late((kind, text)) = clock.check(&LIMITS, true, now) else { panic!("not late") };
+        assert_eq!((kind, text.as_str()), ("lost", "message 3 unfinished after 1 s"));
         clock.receive(None, now);
         assert_eq!(clock.check(&LIMITS, true, now + 10 * SECOND), Verdict::Fine);
     }

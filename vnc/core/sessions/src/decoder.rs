@@ -1,14 +1,15 @@
-//! The connection of a session, and the frames that are copied out of it.
+//! A session's connection, and the copies of its frames.
 
 use rfb::Connection;
 
+/// A session's connection with its framebuffer. The session locks it.
 pub(crate) struct Decoder {
     pub connection: Connection,
-    /// Whether Python has been told of a frame that nobody has taken since.
+    /// Whether a frame was announced to Python and not copied since.
     pub announced: bool,
 }
 
-/// The array for a frame has another shape than the frame, which has this one.
+/// The target array has another shape than the frame, whose shape is (height, width, 3) as given here.
 #[derive(Debug)]
 pub struct Mismatch(pub [usize; 3]);
 
@@ -20,7 +21,7 @@ impl Decoder {
         since: Option<u64>,
         target: &mut [u8],
     ) -> Result<u64, Mismatch> {
-        // Whoever has the newest frame is told of the next.
+        // The next frame is to be announced.
         self.announced = false;
         let Some(frame) = self.connection.frame() else { return Ok(since.unwrap_or_default()) };
         let size = [usize::from(frame.height()), usize::from(frame.width()), 3];

@@ -1,4 +1,4 @@
-//! How reader threads tell an event loop that sessions have changed: one file descriptor, coalesced.
+//! Wakes an event loop when sessions have changed: one file descriptor, and each session at most once per wake-up.
 
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
 
-/// A session as the hub lists it.
+/// A session's place in the hub.
 pub(crate) struct Entry {
     pub id: u64,
     listed: AtomicBool,
@@ -20,7 +20,7 @@ impl Entry {
     }
 }
 
-/// Lists the sessions with news.
+/// The list of the sessions with news.
 pub struct Hub {
     wake: OwnedFd,
     changed: Mutex<Vec<Arc<Entry>>>,
@@ -32,13 +32,13 @@ impl Hub {
         Ok(Self { wake, changed: Mutex::new(Vec::new()) })
     }
 
-    /// The descriptor to watch.
+    /// The descriptor for the event loop, readable while sessions are listed.
     #[must_use]
     pub fn descriptor(&self) -> RawFd {
         self.wake.as_raw_fd()
     }
 
-    /// A session has news, which were published before. It is listed once, however much happens before `drain`.
+    /// List a session whose news are published. A session that is listed already is not listed again.
     pub(crate) fn changed(&self, entry: &Arc<Entry>) {
         if entry.listed.swap(true, Ordering::AcqRel) {
             return;
@@ -46,21 +46,21 @@ impl Hub {
         let mut changed = lock(&self.changed);
         changed.push(Arc::clone(entry));
         if changed.len() == 1 {
-            // Only a counter at its maximum could fail this, and then the descriptor is readable anyway.
+            // The write fails only if the counter is at its maximum, and then the descriptor is readable anyway.
             let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
         }
     }
 
-    /// The sessions with news since the last call.
+    /// Return the ids of the sessions with news since the last call, and empty the list.
     pub fn drain(&self) -> Vec<u64> {
         let changed = {
             let mut changed = lock(&self.changed);
-            // Nothing to read is fine: the list is what counts.
+            // The read may fail: only the list matters, and it may be empty.
             let _ = rustix::io::read(&self.wake, &mut [0_u8; 8]);
             std::mem::take(&mut *changed)
         };
-        // A swap, not a store: it reads what the last `changed` wrote that found the session listed, so the news that
-        // were not listed again are seen by whoever looks at the session from here on.
+        // A swap, not a store, because it synchronizes with the last `changed` that found the session listed. The caller
+        // reads the session after this line, and so sees the news of that call.
         let read = |entry: &Arc<Entry>| entry.listed.swap(false, Ordering::AcqRel).then_some(entry.id);
         changed.iter().filter_map(read).collect()
     }

@@ -1,10 +1,12 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ session ─→ published, hub, deadlines, socket
+//! pump ─→ session ─→ decoder, published, hub, deadlines, socket ─→ process, sync
 //! ```
-//! The threads of `pump` own the sockets and decode; `session` is one connection, whichever thread calls, and `decoder` its frames; `published`
-//! is what is read of it without a lock; `hub` tells an event loop which sessions have news.
+//! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
+//! thread may call it. `decoder` holds its connection and frames behind a lock. `published` contains what other threads
+//! read of it without a lock. `hub` lists the sessions with news for an event loop. `deadlines` limits how long each
+//! stage of a session takes, and `socket` writes without blocking.
 
 mod deadlines;
 mod decoder;
@@ -22,4 +24,4 @@ pub use hub::Hub;
 pub use published::{Failure, Published};
 pub use pump::Pump;
 pub use session::Session;
-pub use socket::words;
+pub use socket::error_text;

@@ -1,17 +1,21 @@
-//! Which process sessions belong to.
+//! The process that sessions belong to.
 
 use rustix::process::{Pid, getpid};
 
-/// The process that opened a session. A process forked from it has the descriptors too, but neither the threads, nor
-/// locks that can be trusted to be open: it must touch nothing.
+/// The process that opened a session.
+///
+/// A fork of it shares the descriptors, but has no reader threads, and a lock may stay locked for ever. It must not
+/// touch the session.
 #[derive(Clone, Copy)]
 pub(crate) struct Process(Pid);
 
 impl Process {
+    /// Return the current process.
     pub fn this() -> Self {
         Self(getpid())
     }
 
+    /// Whether this is the current process, and not its parent.
     pub fn is_this(self) -> bool {
         self.0 == getpid()
     }

@@ -1,16 +1,17 @@
 //! What a session publishes to other threads, and in which order.
 //!
-//! Nothing else of a session is read without a lock. Whoever publishes holds the lock of the connection, so there is
-//! one at a time. The order, and what a reader can rely on:
+//! Other threads read nothing else of a session without a lock. All writes are in this file. `publish` is called under
+//! the lock of the decoder, so two publications never overlap. This is the order, with the guarantee for readers:
 //!
-//! 1. `size`, `frame_time` and the totals, then
-//! 2. `frames`: who sees a number sees the size, time and totals of that frame or of a later one, then
-//! 3. `generation`: who sees a refresh complete sees the number of a frame that has its pixels, then
-//! 4. `failure`: who sees the end sees the last frame, and then
-//! 5. the session is listed in its `Hub`: who is told of news sees them.
+//! 1. `size`, `frame_time` and the totals;
+//! 2. `name`: a reader that sees it sees the size of the screen;
+//! 3. `frames`: a reader that sees a number sees the size, time and totals of that frame or of a later one;
+//! 4. `generation`: a reader that sees a refresh complete sees the number of a frame that has its pixels;
+//! 5. `failure`: a reader that sees it sees the last frame;
+//! 6. the session is listed in its `Hub`: a reader that `Hub::drain` wakes sees all of the above.
 //!
-//! The pixels themselves are behind the lock of the connection: whoever takes a frame waits for a publication under
-//! way, and gets the frame of the number that was published, or a newer one.
+//! The pixels are behind the lock of the decoder. A thread that copies a frame waits for a publication in progress, and
+//! gets the frame whose number was published, or a newer one.
 
 use std::sync::OnceLock;
 
@@ -18,15 +19,15 @@ use rfb::Totals;
 
 use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Which branch of the error tree in vnc/errors.py ended a session, and why.
+/// Why a session ended: a branch of the error tree in vnc/errors.py, and a text.
 pub type Failure = (&'static str, String);
 
-/// The published part of a session.
+/// The part of a session that other threads read without a lock.
 #[derive(Default)]
 pub struct Published {
-    /// Height in the upper half, width in the lower.
+    /// The height in the upper half, the width in the lower.
     size: AtomicU32,
-    /// The bits of an f64: seconds on the monotonic clock.
+    /// The bits of an f64, in seconds on the monotonic clock.
     frame_time: AtomicU64,
     rects: AtomicU64,
     pixels: AtomicU64,
@@ -34,31 +35,33 @@ pub struct Published {
     long_cut_texts: AtomicU64,
     frames: AtomicU64,
     generation: AtomicU64,
-    /// Set when the handshake is over.
-    pub(crate) name: OnceLock<String>,
-    /// Set when TLS is to begin: whether the server shows a certificate in it.
-    pub(crate) certificate: OnceLock<bool>,
-    /// Set when the session is over.
-    pub(crate) failure: OnceLock<Failure>,
+    name: OnceLock<String>,
+    certificate: OnceLock<bool>,
+    failure: OnceLock<Failure>,
 }
 
-/// What has changed since the last publication.
+/// The changes since the last publication.
 #[derive(Default)]
 pub(crate) struct Changes {
+    /// The new width and height.
     pub size: Option<(u16, u16)>,
+    /// The desktop's name, once: the handshake is complete.
+    pub name: Option<String>,
+    /// TLS begins; whether the server presents a certificate. It is set once.
+    pub certificate: Option<bool>,
     /// What was drawn, and when, in seconds on the monotonic clock.
     pub drawn: Option<(Totals, f64)>,
-    /// The newest frame.
+    /// The number of the newest frame.
     pub frames: u64,
-    /// The newest complete refresh.
+    /// The number of the newest complete refresh.
     pub generation: u64,
-    /// Clipboard texts beyond the limit.
+    /// How many clipboard texts were longer than the limit.
     pub long_cut_texts: u64,
 }
 
 impl Published {
-    /// Publish; returns whether a refresh has become complete. The caller holds the lock of the connection.
-    pub(crate) fn publish(&self, changes: &Changes) -> bool {
+    /// Publish changes, and return whether a refresh became complete. The caller holds the lock of the decoder.
+    pub(crate) fn publish(&self, changes: Changes) -> bool {
         if let Some((width, height)) = changes.size {
             self.size.store(u32::from(height) << 16 | u32::from(width), Ordering::Relaxed);
         }
@@ -69,32 +72,44 @@ impl Published {
             self.frame_time.store(time.to_bits(), Ordering::Relaxed);
         }
         self.long_cut_texts.store(changes.long_cut_texts, Ordering::Relaxed);
+        // A connection has one handshake, so a second `set` cannot happen.
+        if let Some(certificate) = changes.certificate {
+            let _ = self.certificate.set(certificate);
+        }
+        if let Some(name) = changes.name {
+            let _ = self.name.set(name);
+        }
         self.frames.store(changes.frames, Ordering::Release);
         self.generation.swap(changes.generation, Ordering::Release) != changes.generation
     }
 
-    /// Width and height.
+    /// Publish the end of the session, and return whether it is the first: only the first reason is kept.
+    pub(crate) fn end(&self, failure: Failure) -> bool {
+        self.failure.set(failure).is_ok()
+    }
+
+    /// The width and height of the screen, in pixels.
     pub fn size(&self) -> (u32, u32) {
         let size = self.size.load(Ordering::Relaxed);
         (size & 0xffff, size >> 16)
     }
 
-    /// How many whole frames there have been.
+    /// The number of the newest whole frame, from 1; 0 before the first.
     pub fn frames(&self) -> u64 {
         self.frames.load(Ordering::Acquire)
     }
 
-    /// When the newest frame was finished: seconds on the monotonic clock.
+    /// When the newest frame was complete, in seconds on the monotonic clock.
     pub fn frame_time(&self) -> f64 {
         f64::from_bits(self.frame_time.load(Ordering::Relaxed))
     }
 
-    /// The newest refresh whose pixels are all in the frame that `frames` counts.
+    /// The number of the newest refresh whose pixels are all in the frame that `frames` numbers.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Frames, rects, pixels, bytes, clipboard texts beyond the limit.
+    /// The totals: frames, rects, pixels, bytes, clipboard texts longer than the limit.
     pub fn totals(&self) -> (u64, u64, u64, u64, u64) {
         let frames = self.frames();
         let [rects, pixels, bytes, long_cut_texts] =
@@ -103,17 +118,17 @@ impl Published {
         (frames, rects, pixels, bytes, long_cut_texts)
     }
 
-    /// The name of the desktop, once the handshake is over.
+    /// The name of the desktop; None before the handshake is complete.
     pub fn name(&self) -> Option<&str> {
         self.name.get().map(String::as_str)
     }
 
-    /// Whether the server shows a certificate in the TLS that is to begin; None before that.
+    /// Whether the server presents a certificate in the TLS that begins; None before TLS begins.
     pub fn certificate(&self) -> Option<bool> {
         self.certificate.get().copied()
     }
 
-    /// Why the session is over.
+    /// Why the session ended; None before that.
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.get()
     }
@@ -126,7 +141,7 @@ mod tests {
     use super::*;
     use crate::sync::{Mutex, lock};
 
-    /// A session of one pixel, which holds the number of its frame.
+    /// A session with a screen of one pixel, whose value is the number of its frame.
     #[derive(Default)]
     struct Model {
         published: Published,
@@ -140,17 +155,17 @@ mod tests {
             let totals = Totals { rects: 1, pixels: 1, bytes: 16 };
             let size = Some((frames as u16, 1));
             let drawn = Some((totals, frames as f64));
-            self.published.publish(&Changes { size, drawn, frames, generation, long_cut_texts: 0 });
+            self.published.publish(Changes { size, drawn, frames, generation, ..Changes::default() });
         }
 
-        /// As an array is taken into that holds frame `since`.
+        /// Return the number that an array with frame `since` has after a `take`.
         fn take(&self, since: u64) -> u64 {
             if since == self.published.frames() { since } else { *lock(&self.pixel) }
         }
     }
 
     #[test]
-    fn whoever_sees_a_refresh_complete_takes_its_pixels() {
+    fn a_reader_that_sees_a_refresh_complete_gets_its_pixels() {
         loom::model(|| {
             let model = Arc::new(Model::default());
             let writer = Arc::clone(&model);
@@ -168,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sees_a_frame_sees_its_size_time_and_totals() {
+    fn a_reader_that_sees_a_frame_sees_its_size_time_and_totals() {
         loom::model(|| {
             let model = Arc::new(Model::default());
             let writer = Arc::clone(&model);

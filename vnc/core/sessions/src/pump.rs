@@ -1,4 +1,4 @@
-//! A few threads that read many sockets and never touch the interpreter.
+//! A few threads that read many sockets and never take Python's GIL.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -19,10 +19,10 @@ use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, lock};
 
 const WAKER: Token = Token(usize::MAX);
-/// How often deadlines are looked at.
+/// The interval between checks of the deadlines.
 const TICK: Duration = Duration::from_millis(100);
 
-/// One thread's sockets.
+/// The sockets of one thread.
 struct Reader {
     registry: Registry,
     waker: Waker,
@@ -30,14 +30,14 @@ struct Reader {
     stop: AtomicBool,
 }
 
-/// Reader threads, and the sessions on them.
+/// Reader threads and their sessions.
 pub struct Pump {
     process: Process,
     running: Mutex<Option<Running>>,
     next: AtomicU64,
 }
 
-/// What has descriptors and threads.
+/// The threads and descriptors of a pump that is not closed.
 struct Running {
     readers: Vec<Arc<Reader>>,
     threads: Vec<JoinHandle<()>>,
@@ -56,7 +56,7 @@ impl Reader {
         while !self.stop.load(Ordering::Acquire) {
             let now = Instant::now();
             let wait = if again.is_empty() { tick.saturating_duration_since(now) } else { Duration::ZERO };
-            // Interrupted by a signal: as if nothing had happened.
+            // After an interruption by a signal there are no events.
             let _ = poll.poll(&mut events, Some(wait));
             let mut turns = std::mem::take(&mut again);
             let news = events.iter().filter(|event| event.token() != WAKER);
@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    /// The sessions that are not over; the others are forgotten.
+    /// Drop the sessions that have ended, and return the others.
     fn current(&self) -> Vec<Arc<Session>> {
         let mut sessions = lock(&self.sessions);
         sessions.retain(|_, session| session.published().failure().is_none());
@@ -88,7 +88,7 @@ impl Reader {
     }
 }
 
-/// A fault in one session's decoder must not end the others of its thread.
+/// Give a session its turn. A panic in its decoder ends this session and no other of the thread.
 fn turn(session: &Arc<Session>, closing: bool) -> Turn {
     catch_unwind(AssertUnwindSafe(|| session.ready(closing))).unwrap_or_else(|_| {
         session.finish("protocol", "the decoder panicked".into());
@@ -144,11 +144,11 @@ impl Running {
     fn stop(self) {
         for reader in &self.readers {
             reader.stop.store(true, Ordering::Release);
-            // A thread that cannot be woken looks at `stop` at its next tick.
+            // A thread that cannot be woken reads `stop` at its next tick.
             let _ = reader.waker.wake();
         }
         for thread in self.threads {
-            // Panics in sessions were caught; there is nothing in a reader's own result.
+            // Panics in sessions are caught in `turn`, and a reader returns nothing.
             let _ = thread.join();
         }
         for reader in &self.readers {
@@ -160,23 +160,23 @@ impl Running {
 }
 
 impl Pump {
-    /// So many reader threads, without a session.
+    /// Start reader threads.
     pub fn new(threads: usize) -> std::io::Result<Self> {
         let running = Mutex::new(Some(Running::start(threads)?));
         Ok(Self { process: Process::this(), running, next: AtomicU64::new(0) })
     }
 
-    /// Whether this is the process that made it; any other must leave it alone.
+    /// Whether the current process created the pump. A fork of it must not use the pump.
     pub fn is_ours(&self) -> bool {
         self.process.is_this()
     }
 
-    /// Where its sessions are listed that have news; None after `close`.
+    /// The list of the sessions with news; None after `close`.
     pub fn hub(&self) -> Option<Arc<Hub>> {
         lock(&self.running).as_ref().map(|running| Arc::clone(&running.hub))
     }
 
-    /// Begin to connect; the session says itself how that goes.
+    /// Start to connect, and return the session, which reports success or failure.
     pub fn open(
         &self,
         address: SocketAddr,
@@ -185,7 +185,7 @@ impl Pump {
     ) -> std::io::Result<Arc<Session>> {
         self.add(|running, reader, id| {
             let mut stream = TcpStream::connect(address)?;
-            // INVARIANT: held until the session is listed, so that its first event finds it.
+            // INVARIANT: locked until the session is in the map, so that its first event finds it.
             let mut sessions = lock(&reader.sessions);
             let token = Token(id as usize);
             reader.registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
@@ -195,7 +195,7 @@ impl Pump {
         })
     }
 
-    /// A session whose bytes the caller moves; here it is held against its deadlines.
+    /// Return a session whose bytes the caller reads and writes. The pump only checks its deadlines.
     pub fn feed(&self, config: Config, timeouts: Timeouts) -> std::io::Result<Arc<Session>> {
         self.add(|running, reader, id| {
             let session = running.session(id, None, config, timeouts);
@@ -211,7 +211,7 @@ impl Pump {
         add(running, &running.readers[id as usize % running.readers.len()], id)
     }
 
-    /// End all sessions and threads. In a process that was forked off: no effect, they are the parent's.
+    /// End all sessions and threads. In a fork of the process that created the pump this has no effect.
     pub fn close(&self) {
         if self.is_ours() {
             let running = lock(&self.running).take();
@@ -225,7 +225,7 @@ impl Drop for Pump {
         if self.is_ours() {
             self.close();
         } else if let Ok(Some(running)) = self.running.get_mut() {
-            // Threads that are not in this process must not even be detached.
+            // The threads belong to the parent process, so their handles must not even be dropped.
             running.threads.drain(..).for_each(std::mem::forget);
         }
     }

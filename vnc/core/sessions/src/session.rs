@@ -1,4 +1,4 @@
-//! One session as reader threads and Python see it.
+//! One session, as reader threads and Python use it.
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
@@ -13,10 +13,10 @@ use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
 use crate::process::Process;
 use crate::published::{Changes, Failure, Published};
-use crate::socket::{CLOSED, words, write};
+use crate::socket::{CLOSED, error_text, write};
 use crate::sync::{Mutex, lock};
 
-/// Bytes one session may bring before the others get their turn.
+/// Bytes that one session may read before the other sessions of its thread get their turn.
 const TURN: usize = 4 << 20;
 
 /// One connection to a VNC server.
@@ -24,32 +24,33 @@ pub struct Session {
     process: Process,
     entry: Arc<Entry>,
     published: Published,
-    /// Whether the caller moves the bytes; else there is a stream, until the end.
+    /// Whether the caller reads and writes the bytes. Otherwise the session has a stream until it ends.
     fed: bool,
-    /// Locked for reading by whoever uses the socket, for writing to close it.
+    /// Locked for reading to use the socket, for writing to close it.
     stream: RwLock<Option<TcpStream>>,
     decoder: Mutex<Decoder>,
-    /// Bytes the socket did not take yet; held while writing, so that messages stay whole.
+    /// Bytes that the socket has not accepted yet; locked during a write, so that messages stay whole.
     outgoing: Mutex<Vec<u8>>,
     outgoing_limit: usize,
     clock: Mutex<Clock>,
     timeouts: Timeouts,
-    /// Not kept alive by sessions that are over: it has a descriptor.
+    /// Weak, so that sessions that have ended do not keep the hub's descriptor open.
     hub: Weak<Hub>,
 }
 
-/// What a turn of reading ended with.
+/// The result of a turn of reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The socket is empty.
+    /// The socket has no more bytes now.
     Done,
-    /// There is more to read.
+    /// The socket has more bytes.
     Again,
 }
 
+/// The parts of a new session.
 pub(crate) struct Opening {
     pub id: u64,
-    /// Without one the caller moves the bytes.
+    /// None if the caller reads and writes the bytes.
     pub stream: Option<TcpStream>,
     pub connection: Connection,
     pub outgoing_limit: usize,
@@ -75,17 +76,17 @@ impl Session {
         }
     }
 
-    /// What `Hub::drain` calls this session.
+    /// The id of this session in `Hub::drain`.
     pub fn id(&self) -> u64 {
         self.entry.id
     }
 
-    /// What can be read of it without waiting.
+    /// What can be read of the session without a lock.
     pub const fn published(&self) -> &Published {
         &self.published
     }
 
-    /// Whether this is the process that opened it; any other must leave it alone.
+    /// Whether the current process opened the session. A fork of it must not use the session.
     pub fn is_ours(&self) -> bool {
         self.process.is_this()
     }
@@ -95,30 +96,30 @@ impl Session {
         lock(&self.clock).connected
     }
 
-    /// Close the socket. In a process that was forked off: no effect, the connection is the parent's.
+    /// Close the socket. In a fork of the process that opened the session this has no effect.
     pub fn close(&self) {
         if self.is_ours() {
             self.finish("lost", "closed by us".into());
         }
     }
 
-    /// End the session; the first reason given is the one that is kept.
+    /// End the session. Only the first reason is kept.
     pub(crate) fn finish(&self, kind: &'static str, text: String) {
         let failure = self.close_connection().unwrap_or((kind, text));
-        if self.published.failure.set(failure).is_err() {
+        if !self.published.end(failure) {
             return;
         }
         let stream = self.stream.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(stream) = stream {
-            // The peer may have gone first; the descriptor is closed either way.
+            // This fails if the peer has closed first. The descriptor is closed in both cases.
             let _ = stream.shutdown(Shutdown::Both);
         }
         self.changed();
     }
 
-    /// Give back what the connection holds; returns what it knows of its end.
+    /// Free the connection's memory, and return the error that ended it, if any.
     ///
-    /// Where it is in use, by this thread or another, `digest` does that.
+    /// If the decoder is locked, by this thread or another, `react` frees the memory later.
     fn close_connection(&self) -> Option<Failure> {
         let mut decoder = match self.decoder.try_lock() {
             Ok(decoder) => decoder,
@@ -129,7 +130,7 @@ impl Session {
         decoder.connection.error().map(|error| (kind(error), error.to_string()))
     }
 
-    /// The connection has ended.
+    /// Handle the end of the connection.
     pub(crate) fn end(&self, text: String) {
         match self.published.name() {
             Some(_) => self.finish("lost", text),
@@ -137,17 +138,17 @@ impl Session {
         }
     }
 
-    /// The connection of a session that is fed has ended.
+    /// Handle the end of the connection of a session whose bytes the caller moves.
     pub fn lost(&self) {
         self.end(CLOSED.into());
     }
 
-    /// The server is not to be trusted.
+    /// End the session because the server is not trusted.
     pub fn refuse(&self, reason: String) {
         self.finish("auth", reason);
     }
 
-    /// Have Python look at this session, if there is still somebody to tell it.
+    /// List the session in the hub, if the hub still exists.
     fn changed(&self) {
         if let Some(hub) = self.hub.upgrade() {
             hub.changed(&self.entry);
@@ -159,10 +160,10 @@ impl Session {
         stream.as_ref().map(use_it)
     }
 
-    /// The socket has news: finish connecting, write what waits, read and decode.
+    /// Handle a readiness event of the socket: finish connecting, write waiting bytes, read and decode.
     ///
-    /// A read that does not fill the buffer has emptied the socket, so it is the last one of the turn; but
-    /// when the peer is `closing`, the end of the stream is still to be read.
+    /// A read that does not fill the buffer has emptied the socket, so it is the last one of the turn. If the peer is
+    /// `closing`, reading continues to the end of the stream.
     pub(crate) fn ready(&self, closing: bool) -> Turn {
         if !self.establish() {
             return Turn::Done;
@@ -179,7 +180,7 @@ impl Session {
                 Some(Ok(0)) => CLOSED.into(),
                 Some(Ok(count)) => {
                     decoder.connection.received(count);
-                    self.digest(&mut decoder);
+                    self.react(&mut decoder);
                     left = left.saturating_sub(count);
                     if decoder.connection.error().is_some() || count < room && !closing {
                         return Turn::Done;
@@ -191,7 +192,7 @@ impl Session {
                 }
                 Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => return Turn::Done,
                 Some(Err(error)) if error.kind() == ErrorKind::Interrupted => continue,
-                Some(Err(error)) => words(&error),
+                Some(Err(error)) => error_text(&error),
             };
             drop(decoder);
             self.end(ended);
@@ -199,7 +200,7 @@ impl Session {
         }
     }
 
-    /// Whether the connection stands; notices when it does or never will.
+    /// Return whether the connection is established; end the session if it failed.
     fn establish(&self) -> bool {
         let mut clock = lock(&self.clock);
         if clock.connected {
@@ -217,34 +218,34 @@ impl Session {
             }
             Some(Err(error)) => {
                 drop(clock);
-                self.finish("connect", words(&error));
+                self.finish("connect", error_text(&error));
                 false
             }
             Some(Ok(false)) | None => false,
         }
     }
 
-    /// Take bytes that the caller has read; see then what there is to send.
+    /// Process bytes that the caller has read. Then send what `data_to_send` returns.
     pub fn receive(&self, bytes: &[u8]) {
         let mut decoder = lock(&self.decoder);
         decoder.connection.receive(bytes);
-        self.digest(&mut decoder);
+        self.react(&mut decoder);
     }
 
-    /// The caller has begun TLS.
+    /// Continue the handshake after the caller has established TLS.
     pub fn secured(&self) {
         let mut decoder = lock(&self.decoder);
         decoder.connection.secured();
-        self.digest(&mut decoder);
+        self.react(&mut decoder);
     }
 
-    /// What the caller is to write.
+    /// Return the bytes that the caller must write now.
     pub fn data_to_send(&self) -> Vec<u8> {
         std::mem::take(&mut *lock(&self.outgoing))
     }
 
-    /// The connection has received something: answer, publish, and tell.
-    fn digest(&self, decoder: &mut Decoder) {
+    /// React to received bytes: send the answers, publish the changes, list the session if there is news.
+    fn react(&self, decoder: &mut Decoder) {
         let Decoder { connection, announced } = decoder;
         let answer = connection.data_to_send();
         if !answer.is_empty() {
@@ -261,17 +262,11 @@ impl Session {
             match event {
                 Event::Ready(init) => {
                     changes.size = Some((init.width, init.height));
-                    // It is set once: a connection has one handshake.
-                    let _ = self.published.name.set(init.name);
-                    news = true;
+                    (changes.name, news) = (Some(init.name), true);
                 }
                 Event::Resized(width, height) => (changes.size, news) = (Some((width, height)), true),
                 Event::Frame(totals) => drawn += totals,
-                Event::StartTls { certificate } => {
-                    // It is set once: a connection has one handshake.
-                    let _ = self.published.certificate.set(certificate);
-                    news = true;
-                }
+                Event::StartTls { certificate } => (changes.certificate, news) = (Some(certificate), true),
                 Event::Cursor(_) | Event::Bell => {}
             }
         }
@@ -280,7 +275,7 @@ impl Session {
             news |= !std::mem::replace(announced, true);
         }
         lock(&self.clock).receive(connection.unfinished(), Instant::now());
-        news |= self.published.publish(&changes);
+        news |= self.published.publish(changes);
         if let Some(error) = connection.error() {
             self.finish(kind(error), error.to_string());
         } else if news {
@@ -291,7 +286,7 @@ impl Session {
         }
     }
 
-    /// Ask for the whole screen; returns the generation that will hold it.
+    /// Request the whole screen, and return the number of this refresh; see `Published::generation`.
     pub fn refresh(&self) -> u64 {
         let connection = &mut lock(&self.decoder).connection;
         let generation = connection.refresh();
@@ -299,7 +294,7 @@ impl Session {
         generation
     }
 
-    /// Write whole messages: now, as far as the socket takes them, the rest when it takes more.
+    /// Write whole messages. Bytes that the socket does not accept now are written when it is ready again.
     pub fn send(&self, message: &[u8]) {
         let mut outgoing = lock(&self.outgoing);
         if message.is_empty() && outgoing.is_empty() || self.published.failure().is_some() {
@@ -322,7 +317,7 @@ impl Session {
         let waiting = outgoing.len();
         drop(outgoing);
         match result {
-            Some(Err(error)) => self.end(words(&error)),
+            Some(Err(error)) => self.end(error_text(&error)),
             Some(Ok(())) if waiting > self.outgoing_limit => {
                 self.end(format!("the server does not read; {waiting} bytes are waiting for it"));
             }
@@ -331,7 +326,7 @@ impl Session {
         }
     }
 
-    /// Copy the newest frame into `target`, as `copy`; None if that would have to wait.
+    /// Copy the newest frame like `copy`, or return None if the decoder is locked.
     pub fn try_copy(
         &self,
         shape: [usize; 3],
@@ -345,18 +340,19 @@ impl Session {
         }
     }
 
-    /// Copy the newest frame into `target`, which has this shape and holds frame `since`, if any; returns its number.
+    /// Copy the newest frame into `target`, and return its number.
     ///
-    /// Without a whole frame the target stays as it is.
+    /// `shape` is the target's: (height, width, 3). If it contains frame `since`, only later changes are copied. If there
+    /// is no whole frame, the target is not changed.
     pub fn copy(&self, shape: [usize; 3], since: Option<u64>, target: &mut [u8]) -> Result<u64, Mismatch> {
         lock(&self.decoder).copy(shape, since, target)
     }
 
-    /// Hold the session against its deadlines; tidy up.
+    /// Check the deadlines, and free memory that is not needed now.
     pub(crate) fn tick(&self, now: Instant) {
         let verdict = lock(&self.clock).check(&self.timeouts, self.published.name().is_some(), now);
         match verdict {
-            Verdict::Fine => lock(&self.decoder).connection.rest(),
+            Verdict::Fine => lock(&self.decoder).connection.trim(),
             Verdict::Late((kind, text)) => self.finish(kind, text),
             Verdict::Probe => {
                 let connection = &mut lock(&self.decoder).connection;
@@ -367,6 +363,7 @@ impl Session {
     }
 }
 
+/// Return the branch of the error tree in vnc/errors.py for an error.
 const fn kind(error: &Error) -> &'static str {
     match error {
         Error::Policy(_) | Error::AuthFailed(_) => "auth",
@@ -380,7 +377,7 @@ const fn kind(error: &Error) -> &'static str {
     }
 }
 
-/// Python's `time.monotonic()`.
+/// Return the time of Python's `time.monotonic()`, in seconds.
 fn monotonic() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9

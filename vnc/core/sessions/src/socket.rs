@@ -1,15 +1,15 @@
-//! Writing to a socket that does not block, and what its errors are called.
+//! Non-blocking writes to a socket, and the texts of its errors.
 
 use std::io::{ErrorKind, Result, Write};
 
 use mio::net::TcpStream;
 
-/// How a session ends that the server ended.
+/// The error text of a session that the server ended.
 pub(crate) const CLOSED: &str = "the server closed the connection";
 
-/// An error of the system, without the number that Rust appends.
+/// Return the text of an error of the system, without the number that Rust appends.
 #[must_use]
-pub fn words(error: &std::io::Error) -> String {
+pub fn error_text(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe => CLOSED.into(),
         _ => {
@@ -19,7 +19,7 @@ pub fn words(error: &std::io::Error) -> String {
     }
 }
 
-/// As much as the socket takes now.
+/// Write bytes from `written` on until the socket accepts no more, and advance `written`.
 pub(crate) fn write(mut stream: &TcpStream, bytes: &[u8], written: &mut usize) -> Result<()> {
     while *written < bytes.len() {
         match stream.write(&bytes[*written..]) {

@@ -1,11 +1,11 @@
-//! What holds for any bytes; the fuzzer's targets use it, too.
+//! Properties that hold for all inputs. The fuzz targets use them too.
 
 use inflate::{Corrupt, Inflater};
 
-/// More output than this is not looked at.
+/// Longer output is not compared.
 pub const MOST: usize = 1 << 20;
 
-/// All that the next part of a stream gives, asked for in pieces of `piece` bytes.
+/// Return the output of the next part of a stream, requested in pieces of `piece` bytes.
 pub fn inflate(stream: &mut Inflater, packed: &[u8], piece: usize) -> Result<Vec<u8>, Corrupt> {
     let mut part = stream.part(packed);
     let mut out = Vec::new();
@@ -22,7 +22,7 @@ pub fn inflate(stream: &mut Inflater, packed: &[u8], piece: usize) -> Result<Vec
     Ok(out)
 }
 
-/// The same output and the same verdict as flate2's, unless its checksum is wrong.
+/// Assert the same output and the same result as flate2's, except for a wrong checksum.
 pub fn agree(packed: &[u8]) {
     let mut other = flate2::Decompress::new(true);
     let mut expected = Vec::with_capacity(2 * MOST);
@@ -35,7 +35,7 @@ pub fn agree(packed: &[u8]) {
             assert!(other.total_in() < packed.len() as u64);
         }
         (Err(_), Err(Corrupt)) => {}
-        // A code for no lengths at all: the other goes on until it has read them.
+        // A code length code without codes: flate2 reports it only after it has read the lengths.
         (Ok(_), Err(Corrupt)) => {
             let more = other.decompress_vec(&[0; 400], &mut expected, flate2::FlushDecompress::Sync);
             assert!(more.is_err(), "{more:?}");
@@ -45,7 +45,7 @@ pub fn agree(packed: &[u8]) {
     }
 }
 
-/// Pieces of a stream give what the whole of it gives, whatever the size of the pieces that are asked for.
+/// Assert that a stream in parts gives the same output as the whole stream, for any size of the requested pieces.
 pub fn cut_anywhere(packed: &[u8], cut: usize) {
     let (mut whole, mut cut_up) = (Inflater::default(), Inflater::default());
     let Ok(expected) = inflate(&mut whole, packed, 1 + 97 * cut) else { return };

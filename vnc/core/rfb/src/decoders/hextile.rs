@@ -54,7 +54,7 @@ impl Decoder for Hextile {
     }
 }
 
-/// How long the tile that begins `bytes` is, as far as `bytes` can tell.
+/// Return the length of the tile at the start of `bytes`; `None` if more bytes are needed.
 fn tile_length(bytes: &[u8], tile: Tile) -> Option<usize> {
     let flags = *bytes.first()?;
     if flags & RAW != 0 {
@@ -74,6 +74,7 @@ fn tile_length(bytes: &[u8], tile: Tile) -> Option<usize> {
     Some(fixed + 1 /* count */ + count * each)
 }
 
+/// Draws the tiles of one rect in their order.
 struct Painter<'a, 'b> {
     window: Window<'a>,
     bytes: Bytes<'b>,
@@ -83,7 +84,7 @@ struct Painter<'a, 'b> {
 }
 
 impl Painter<'_, '_> {
-    /// Draw one tile; `None` when the payload ends too early.
+    /// Draw one tile; `None` if the payload ends inside it.
     fn tile(&mut self, tile: Tile) -> Option<Result<(), Fault>> {
         let flags = self.bytes.u8()?;
         if flags & RAW != 0 {
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn colours_carry_over_and_subrects_are_drawn() {
-        // Two tiles: the second one repeats both colours of the first.
+        // Two tiles: the second one uses both colours of the first.
         let mut payload = vec![BACKGROUND | FOREGROUND | SUBRECTS, 1, 1, 1, 0, 2, 2, 2, 0, 1, 0x12, 0x34];
         payload.extend([SUBRECTS, 1, 0x00, 0x00]);
         let screen = draw(&mut Hextile, Rect::new(0, 0, 20, 16), &payload).unwrap();

@@ -1,4 +1,4 @@
-//! The encodings. Adding one is a file here and a line in `registry`.
+//! The decoders of the encodings. A new encoding is one file here and one line in `Registry::new`.
 
 use crate::error::{Fault, Reason};
 use crate::framebuffer::Framebuffer;
@@ -13,34 +13,34 @@ mod tight;
 mod zlib;
 mod zrle;
 
-/// What a look at the start of a rect's payload says.
+/// The length of a rect's payload, as far as its first bytes determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scan {
-    /// The rect is not whole, nor will it be before there are this many bytes.
+    /// The payload is incomplete, and has at least this many bytes.
     More(usize),
-    /// As `More`, but that many top rows, in that many bytes, could be decoded on their own.
+    /// The payload is incomplete and has at least `need` bytes; the first `rows` rows, in `bytes` bytes, can be decoded.
     Rows { need: usize, rows: u16, bytes: usize },
-    /// The payload is this long.
+    /// The payload is complete and has this many bytes.
     Whole(usize),
 }
 
-/// How far `scan` has come in a rect whose length is only known by walking it.
+/// How far `scan` has come in a rect whose length is not announced.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub tile: usize,
     pub offset: usize,
 }
 
-/// An encoding, in two phases: is the rect whole, then draw it.
+/// A decoder works in two phases: `scan` until the payload is complete, then `decode` all of it.
 pub(crate) trait Decoder: Send {
-    /// Find the length of the payload that begins `bytes`; must not trust anything in it.
+    /// Determine the length of the payload at the start of `bytes`, which may contain anything.
     fn scan(&self, bytes: &[u8], rect: Rect, progress: &mut Progress) -> Result<Scan, Fault>;
 
-    /// Draw a whole payload, as `scan` measured it.
+    /// Draw a complete payload, of the length that `scan` returned.
     fn decode(&mut self, payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Fault>;
 }
 
-/// The decoders of one connection, with their streams.
+/// The decoders of one connection, with their zlib streams.
 pub(crate) struct Registry(Vec<(i32, Box<dyn Decoder>)>);
 
 impl Registry {
@@ -66,12 +66,13 @@ impl Registry {
     }
 }
 
-/// `Whole` or `More`, for a payload that is known to be `total` bytes long.
+/// Return `Whole` or `More` for a payload of `total` bytes.
 fn sized(bytes: &[u8], total: usize) -> Scan {
     if bytes.len() < total { Scan::More(total) } else { Scan::Whole(total) }
 }
 
-/// The same for a length that was announced, after `header` bytes, for a rect of `pixels` pixels.
+/// Return `Whole` or `More` for a header of `header` bytes and announced data of `length` bytes, if the length is possible
+/// for a rect of `pixels` pixels.
 fn announced(bytes: &[u8], header: usize, length: usize, pixels: usize) -> Result<Scan, Fault> {
     let most = crate::limits::Limits::rect_bytes(pixels);
     if length > most {
@@ -82,14 +83,14 @@ fn announced(bytes: &[u8], header: usize, length: usize, pixels: usize) -> Resul
 
 #[cfg(test)]
 pub(crate) mod testing {
-    //! Run one rect through a decoder, as the connection would.
+    //! Decode one rect as a connection does.
 
     use super::{Decoder, Progress, Scan};
     use crate::error::Fault;
     use crate::framebuffer::Framebuffer;
     use crate::geometry::Rect;
 
-    /// Scan at every length up to the whole, then decode onto an 80x80 screen.
+    /// Scan every prefix of the payload, then decode it on an 80x80 screen.
     pub fn draw(decoder: &mut dyn Decoder, rect: Rect, payload: &[u8]) -> Result<Framebuffer, Fault> {
         let mut screen = Framebuffer::new(80, 80, 0);
         let mut progress = Progress::default();
@@ -102,7 +103,7 @@ pub(crate) mod testing {
         Ok(screen)
     }
 
-    /// The fault of a payload that must be refused.
+    /// Return the error text of a payload that must be refused.
     pub fn fault(decoder: &mut dyn Decoder, rect: Rect, payload: &[u8]) -> String {
         match draw(decoder, rect, payload) {
             Ok(_) => panic!("the payload was accepted"),

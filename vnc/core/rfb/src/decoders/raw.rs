@@ -33,7 +33,7 @@ impl Decoder for Raw {
     }
 }
 
-/// Draw `payload`, which holds exactly the rect's pixels.
+/// Draw `payload`, which has exactly the rect's pixels.
 pub(super) fn draw(payload: &[u8], rect: Rect, screen: &mut Framebuffer) -> Result<(), Reason> {
     let mut window = screen.window(rect)?;
     let row_bytes = usize::from(rect.width).max(1) * 4;
@@ -47,7 +47,7 @@ mod tests {
     use crate::decoders::testing::{draw, pixel};
 
     #[test]
-    fn pixels_land_where_they_belong() {
+    fn pixels_are_drawn_at_their_places() {
         let payload: Vec<u8> = (0..6_u8).flat_map(|i| [i, i + 10, i + 20, 99]).collect();
         let screen = draw(&mut Raw, Rect::new(78, 5, 2, 3), &payload).unwrap();
         assert_eq!(pixel(&screen, 78, 5), [0, 10, 20]);

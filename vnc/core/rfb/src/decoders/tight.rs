@@ -1,4 +1,4 @@
-//! Tight (rfbproto 7.7.8): solid, JPEG, or filtered and deflated rects.
+//! Tight (rfbproto 7.7.8): rects of one colour, JPEG images, or filtered pixels compressed with zlib.
 //!
 //! ```text
 //! | 1    | control: bits 0-3 reset streams 0-3, bits 4-7 the kind               |
@@ -26,18 +26,18 @@ pub(super) struct Tight {
     jpeg: jpeg::Jpeg,
 }
 
-/// Data shorter than this is sent as it is.
+/// Data shorter than this is not compressed.
 const MIN_TO_COMPRESS: usize = 12;
 const FILL: u8 = 8;
 const JPEG: u8 = 9;
 const EXPLICIT_FILTER: u8 = 4;
 
-/// Everything in front of the pixel data.
+/// The part of a payload before its pixel data.
 #[derive(Debug)]
 struct Header<'a> {
     control: u8,
     kind: Kind<'a>,
-    /// Where the data begins, and how long it is.
+    /// The offset of the data, and its length.
     start: usize,
     length: usize,
 }
@@ -109,7 +109,7 @@ impl Tight {
     }
 }
 
-/// `None`: more bytes are needed to tell.
+/// Read the header; `None` if more bytes are needed.
 fn header<'a>(input: &mut Bytes<'a>, rect: Rect) -> Option<Result<Header<'a>, Fault>> {
     let control = input.u8()?;
     let (kind, length) = match control >> 4 {
@@ -148,7 +148,7 @@ fn filter<'a>(input: &mut Bytes<'a>, explicit: bool) -> Option<Result<Filter<'a>
     })
 }
 
-/// Seven bits, seven bits, eight bits; a set high bit says that there is more.
+/// Read a length of seven, fourteen or 22 bits, lowest first. A set high bit means that another byte follows.
 fn compact_length(input: &mut Bytes<'_>) -> Option<usize> {
     let first = usize::from(input.u8()?);
     if first & 0x80 == 0 {
@@ -192,7 +192,7 @@ fn copy(data: &[u8], window: &mut Window<'_>) {
 }
 
 fn bitmap(colours: &[u8], data: &[u8], window: &mut Window<'_>) {
-    // One colour is unusual but harmless: both bits then mean it.
+    // A palette may have one colour; then both values of a bit mean it.
     let last = &colours[colours.len() - 3..];
     let palette = Palette::new(&[&colours[..3], last].concat());
     expand(&palette, Depth::One, data, window);
@@ -211,10 +211,10 @@ fn expand(palette: &Palette, depth: Depth, data: &[u8], window: &mut Window<'_>)
     palette.expand(depth, data.chunks_exact(row_bytes).zip(window.all_rows()));
 }
 
-/// Each sample is what left + up - upper left does not foretell.
+/// Add to each sample its prediction: left + up - upper left, clamped to 0..=255.
 fn gradient(data: &[u8], window: &mut Window<'_>, above: &mut Vec<u8>) {
     let row_bytes = window.width.max(1) * 3;
-    // Three zero bytes stand left of each row, and a row of zeros above the first.
+    // Three zero bytes are to the left of each row, and a row of zeros is above the first.
     above.resize(row_bytes + 3, 0);
     for (source, row) in data.chunks_exact(row_bytes).zip(window.all_rows()) {
         let mut corner = [0_u8; 3];
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn unknown_types_and_wrong_lengths_are_refused() {
         let mut tight = Tight::default();
         assert_eq!(fault(&mut tight, RECT, &[0xa0]), "compression type 10 does not exist at 0");
         assert_eq!(fault(&mut tight, RECT, &[0x40, 3]), "filter 3 does not exist at 1");

@@ -1,4 +1,4 @@
-//! Zlib (rfbproto 7.7.9): Raw through one zlib stream.
+//! Zlib (rfbproto 7.7.9): Raw, compressed in one zlib stream per connection.
 //!
 //! ```text
 //! | 4      | length        |
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stream_continues_over_rects() {
+    fn the_stream_continues_from_rect_to_rect() {
         let (mut compress, mut zlib) = (Compress::new(Compression::fast(), true), Zlib::default());
         for round in 1..4_u8 {
             let data = payload(&mut compress, &[round; 4 * 4]);

@@ -9,7 +9,7 @@
 //! |        |   128     runs: 3 colour, 1+ length                               |
 //! |        |   130-255 palette runs: 3(n-128) colours, 1 index, 1+ length      |
 //! ```
-//! Offsets of faults inside the tiles count inflated bytes.
+//! The offsets of faults inside tiles count inflated bytes.
 
 use pixels::{Depth, Palette, Rgb};
 
@@ -24,10 +24,10 @@ use crate::wire::Bytes;
 const HEADER: usize = 4 /* length */;
 const SIDE: usize = 64;
 const TILE_BYTES: usize = SIDE * SIDE * 3;
-/// The most bytes a tile can take: every pixel its own run, the palette full.
+/// The largest size of a tile in bytes: every pixel is a run, and the palette is full.
 const LARGEST_TILE: usize =
     SIDE * SIDE * (3 /* colour */ + 1/* run */) + 1 /* sub-encoding */ + 127 * 3 /* palette */;
-/// Runs are painted this many bytes at a time, so the tile has room behind its last pixel.
+/// The bytes that are painted at a time. `Runs` has as many behind its last pixel.
 const STROKE: usize = 48;
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(super) struct Zrle {
     runs: Runs,
 }
 
-/// One tile's pixels in a row, where runs are drawn before they are cut into rows.
+/// The pixels of one tile without row boundaries. Runs are painted here and then copied to the rows.
 struct Runs(Box<[u8; TILE_BYTES + STROKE]>);
 
 impl Default for Runs {
@@ -71,7 +71,7 @@ impl Decoder for Zrle {
     }
 }
 
-/// `None` when the data ends inside the tile.
+/// Draw one tile; `None` if the data ends inside it.
 fn draw_tile(
     bytes: &mut Bytes<'_>,
     tile: Tile,
@@ -126,12 +126,12 @@ fn packed(
     Some(Ok(()))
 }
 
-/// An index beyond the palette; padding at the end of rows does not count.
+/// Return an index that is not in the palette. The padding at the end of rows is ignored.
 fn stray(data: &[u8], bits: usize, size: usize, width: usize) -> Option<u8> {
     if size == 1 << bits {
         return None;
     }
-    // Rows without padding are looked at in whole bytes first, which is quick.
+    // If rows have no padding, a fast check of whole bytes comes first.
     let fine = match bits {
         _ if !(width * bits).is_multiple_of(8) => false,
         4 => data.iter().fold(0, |most, &byte| (byte >> 4).max(byte & 15).max(most)) < size as u8,
@@ -148,7 +148,7 @@ fn stray(data: &[u8], bits: usize, size: usize, width: usize) -> Option<u8> {
         .find(|&index| usize::from(index) >= size)
 }
 
-/// The rest of a run's length: 255 says that it goes on.
+/// Read the length of a run: one more than the sum of its bytes, of which all but the last are 255.
 #[inline]
 fn run_length(bytes: &mut Bytes<'_>) -> Option<usize> {
     let mut length = 1;
@@ -199,12 +199,12 @@ fn palette_runs(
 }
 
 impl Runs {
-    /// Paint `length` pixels from pixel `start` on; may smear up to a stroke beyond, which the next run
-    /// repairs. Most runs are short, so the first stroke is, too.
+    /// Paint `length` pixels from pixel `start` on, and up to `STROKE` bytes behind them, which the next run overwrites.
+    /// Most runs are short, so runs of up to four pixels have a shorter store.
     #[inline]
     fn stroke(&mut self, start: usize, length: usize, colour: Rgb) {
         let Dab(dab) = Dab::new(colour);
-        // INVARIANT: start + length <= 64 * 64, and the buffer has `STROKE` bytes behind that.
+        // INVARIANT: start + length <= 64 * 64, and the buffer has `STROKE` more bytes behind these pixels.
         let Some(mut room) = self.0.get_mut(start * 3..) else { return };
         if length <= 4 {
             if let Some(first) = room.first_chunk_mut() {
@@ -224,6 +224,7 @@ impl Runs {
         }
     }
 
+    /// Copy the pixels to the rows of the tile.
     fn cut(&self, tile: Tile, window: &mut Window<'_>) {
         for (source, row) in self.0.chunks_exact(tile.width * 3).zip(window.rows(tile)) {
             row.copy_from_slice(source);

@@ -1,16 +1,16 @@
-//! The server's side of a conversation, for tests.
+//! The server's messages, for tests.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use rfb::{Config, Connection, Error, Event, Limits};
 
-/// Everything up to `ServerInit`, without a password.
+/// All messages up to `ServerInit`, without a password.
 pub fn hello(width: u16, height: u16) -> Vec<u8> {
     let mut bytes = b"RFB 003.008\n\x01\x01\0\0\0\0".to_vec();
     bytes.extend(server_init(width, height, b"test"));
     bytes
 }
 
-/// `ServerInit` with a pixel format of nonsense, which is not to be looked at.
+/// `ServerInit` with an invalid pixel format, which clients must ignore.
 pub fn server_init(width: u16, height: u16, name: &[u8]) -> Vec<u8> {
     let mut bytes = [width.to_be_bytes(), height.to_be_bytes()].concat();
     bytes.extend([0xee; 16]);
@@ -43,12 +43,12 @@ pub fn counted(count: u16, rects: &[Vec<u8>]) -> Vec<u8> {
     [&[0, 0][..], &count.to_be_bytes(), &rects.concat()].concat()
 }
 
-/// A connection that is through the handshake, with a screen of 8x6.
+/// A connection after the handshake, with a screen of 8x6 pixels.
 pub fn ready() -> Connection {
     ready_with(Limits::default(), 8, 6)
 }
 
-/// The same with these limits and this size.
+/// A connection after the handshake, with these limits and this size of the screen.
 pub fn ready_with(limits: Limits, width: u16, height: u16) -> Connection {
     let mut connection = Connection::new(Config { limits, ..Config::default() });
     connection.receive(&hello(width, height));
@@ -57,14 +57,14 @@ pub fn ready_with(limits: Limits, width: u16, height: u16) -> Connection {
     connection
 }
 
-/// Why the connection ends when it receives this.
+/// Return the error that these bytes cause.
 pub fn error_after(bytes: &[u8]) -> Error {
     let mut connection = ready();
     connection.receive(bytes);
     let error = connection.error().expect("the bytes were accepted").clone();
     assert_eq!(connection.data_to_send(), [0_u8; 0], "nothing is sent to a broken server");
     connection.receive(&update(&[grey([0, 0, 8, 6], 9)]));
-    assert_eq!(connection.frames(), 0, "input after a fatal error is swallowed");
+    assert_eq!(connection.frames(), 0, "input after a fatal error is ignored");
     assert_eq!(connection.error(), Some(&error));
     error
 }

@@ -1,19 +1,19 @@
-//! What the fuzz targets and the smoke test do with hostile bytes, and the allocator that watches them.
-#![allow(dead_code, reason = "each user needs a part")]
-#![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
+//! The functions of the fuzz targets and the smoke test, and an allocator that counts their memory.
+#![allow(dead_code, reason = "each user needs only some of it")]
+#![allow(unsafe_code, reason = "an allocator; it only counts and calls the system's")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use rfb::{Config, Connection, Credentials, Event, Limits, Tls, encodings};
 
-/// No bytes a server sends may make a connection with `limits()` hold more than this.
+/// The largest number of bytes that a connection with `limits()` may hold, whatever the server sends.
 ///
-/// Two screens of 256x256 (192 KiB each) and their coverage, one update (5 MiB at most, the buffer doubles), a cursor,
-/// and six zlib streams with half a megabyte each.
+/// It has room for two screens of 256x256 (192 KiB each) and their coverage, one update (at most 5 MiB, in a buffer that
+/// doubles), a cursor, and six zlib streams of half a megabyte each.
 pub const MOST_HELD: usize = 16 << 20;
 
-/// Counts the bytes that this thread holds.
+/// An allocator that counts the bytes that each thread holds.
 pub struct Counting;
 
 thread_local! {
@@ -30,25 +30,25 @@ fn count(gained: usize, lost: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: the caller's guarantees are the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: the caller's guarantees are the same.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size, layout.size());
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: the caller's guarantees are the same.
         unsafe { System.realloc(memory, layout, size) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(0, layout.size());
-        // SAFETY: the caller's promises are the same.
+        // SAFETY: the caller's guarantees are the same.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -58,7 +58,7 @@ pub fn held() -> usize {
     HELD.get()
 }
 
-/// The most bytes held at once while `run` ran, beyond those held before.
+/// Return the peak of the bytes held during `run`, minus those held before.
 pub fn peak(run: impl FnOnce()) -> usize {
     let before = HELD.get();
     PEAK.set(before);
@@ -83,7 +83,7 @@ fn held_to_limits(run: impl FnOnce()) {
     assert!(held <= MOST_HELD, "{held} bytes held");
 }
 
-/// All a caller does with a connection after each piece of input.
+/// Do what a caller does after each piece of input.
 fn serve(connection: &mut Connection) {
     while connection.next_event().is_some() {}
     connection.data_to_send();
@@ -110,7 +110,8 @@ fn established() -> Connection {
     connection
 }
 
-/// A server from its first byte on. The first byte of `data` says: password, TLS, user name, size of the pieces.
+/// Feed a server's bytes from the greeting on. The first byte of `data` selects password, TLS, user name and the size of
+/// the pieces.
 pub fn handshake(data: &[u8]) {
     let Some((&head, rest)) = data.split_first() else { return };
     held_to_limits(|| {
@@ -130,7 +131,7 @@ pub fn handshake(data: &[u8]) {
     });
 }
 
-/// Any messages after the handshake. The first byte of `data` is the size of the pieces.
+/// Feed messages after the handshake. The first byte of `data` determines the size of the pieces.
 pub fn connection(data: &[u8]) {
     let Some((&head, rest)) = data.split_first() else { return };
     held_to_limits(|| {
@@ -144,7 +145,7 @@ pub fn connection(data: &[u8]) {
     });
 }
 
-/// Rects of one encoding, which the first byte of `data` picks; the next four say where on the screen.
+/// Feed rects of one encoding. The first byte of `data` selects the encoding, the next four the position and size.
 pub fn decoder(data: &[u8]) {
     const ENCODINGS: [i32; 9] = [
         encodings::TIGHT,
@@ -167,13 +168,14 @@ pub fn decoder(data: &[u8]) {
         header.extend(encoding.to_be_bytes());
         connection.receive(&header);
         feed(&mut connection, payload, 4096);
-        // Once more, on the streams as they are now.
+        // Once more, because the zlib streams continue.
         connection.receive(&header);
         feed(&mut connection, payload, 1448);
     });
 }
 
-/// An image in a JPEG rect of Tight, whose width and height the first two bytes of `data` are; nothing is drawn beside it.
+/// Feed an image in a JPEG rect of Tight, and assert that nothing is drawn outside the rect. The first two bytes of `data`
+/// are the rect's width and height.
 pub fn image(data: &[u8]) {
     let [width, height, image @ ..] = data else { return };
     let (width, height, length) = (width % 65, height % 49, image.len());
@@ -193,7 +195,7 @@ pub fn image(data: &[u8]) {
     });
 }
 
-/// Hold so many bytes, to see that it is noticed.
+/// Hold a number of bytes, to test that the allocator counts them.
 pub fn holding(bytes: usize) {
     held_to_limits(|| drop(std::hint::black_box(vec![1_u8; bytes])));
 }
