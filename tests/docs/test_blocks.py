@@ -75,6 +75,7 @@ def test_each_block_names_its_language(page):
     assert not unknown, [f"{page.name}:{block.line}: {block.language!r}" for block in unknown]
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", [page for page in PAGES if program(page)], ids=lambda page: page.stem)
 def test_the_blocks_of_a_page_run(page, tmp_path):
     (tmp_path / "page.py").write_text(program(page))
@@ -88,7 +89,7 @@ def test_the_blocks_of_a_page_run(page, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=540,
     )
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
 
