@@ -80,10 +80,7 @@ def dark(screen: Screen) -> Mask:
 
 
 def blobs(mask: Mask) -> list[Box]:
-    """Return the connected parts of a mask, in reading order.
-
-    Runs of pixels in adjacent rows are joined where they touch.
-    """
+    """Return the connected parts of a mask in reading order, joined from runs of pixels that touch."""
     runs: list[tuple[int, int, int]] = []  # y, first x, last x + 1
     parent: list[int] = []
 
