@@ -28,7 +28,9 @@ def test_u14_versions_are_exchanged_and_logged(scripted, playing, caplog, no_ver
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
-def test_u14_a_version_that_differs_is_warned_of_once(scripted, playing, caplog, monkeypatch, no_version_warned_of):
+def test_u14_a_version_that_differs_is_warned_of_once(
+    scripted, playing, caplog, monkeypatch, no_version_warned_of
+):
     monkeypatch.setattr(connection, "VERSION", "0.0.1")
     playing(scripted(), scripted())
     (warning,) = version_lines(caplog)
