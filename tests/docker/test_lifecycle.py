@@ -73,8 +73,10 @@ def test_sigterm_to_run_takes_its_containers_along(daemon):
         [sys.executable, "-m", "universe_client", *arguments], stdout=subprocess.DEVNULL
     )
     with running:
-        wait_until(lambda: len(left_behind(daemon)) == 3, 60, "two containers and their network")
-        running.send_signal(signal.SIGTERM)
+        try:
+            wait_until(lambda: len(left_behind(daemon)) == 3, 60, "two containers and their network")
+        finally:
+            running.send_signal(signal.SIGTERM)
         assert running.wait(30) == 128 + signal.SIGTERM
     assert left_behind(daemon) == []
 
