@@ -77,7 +77,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(open_env, scripted, cap
 
 
 def test_another_version_of_the_remote_is_shown(open_env, scripted, capsys, monkeypatch):
-    monkeypatch.setattr("rewarder.server.server.PRODUCT_TOKEN", "universe-client/0.0.9")
+    monkeypatch.setattr("rewarder.server.upgrade.PRODUCT_TOKEN", "universe-client/0.0.9")
     assert run(open_env(scripted()), NoopAgent(), 100.0, Until(seconds=0.1), None, False) == 0
     assert f"0: universe-client 0.0.9 there, {VERSION} here" in capsys.readouterr().out
 
