@@ -1,11 +1,9 @@
-"""Decompressors and JPEG decoders for the core, on the compressed data of the recorded streams.
+"""Decompressors for the core, on the zlib streams of the recorded updates.
 
 There is no socket and no screen. Each codec gets the compressed payloads one by one, as a client does; zlib streams
 continue from payload to payload. In each round every codec runs once, and its CPU time is measured. The core uses
-`vnc/core/inflate` ("ours") and zune-jpeg. `inflate` keeps no checksum, because the zlib streams of RFB never end, and a
-checksum follows only the end of a stream. The other decompressors are measured with zlib's checksum, and once more on
-bare deflate, without one. libdeflate is a lower bound only: it can only decompress a whole stream at once. The output
-of the codecs is compared first: zlib streams by their checksums, JPEG pixel by pixel with a tolerance for rounding.
+`vnc/core/inflate` ("ours"), which keeps no checksum: a checksum follows only the end of a stream, and the zlib streams
+of RFB never end. The outputs of the codecs are compared first.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import json
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,22 +27,8 @@ LEAST_OUTPUT = 1_000_000
 """Bytes; captures with less output are omitted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of compressed data, and the codecs for it."""
-
-    title: str
-    forms: Sequence[str]
-    codecs: Sequence[str]
-    """The one that the core uses, then the others."""
-
-
-_INFLATE = ("ours", "zlib-ng", "zlib-rs", "miniz_oxide", "libdeflate")
-KINDS = {
-    "zlib": Kind("Inflating", ("tight", "zrle"), _INFLATE),
-    "deflate": Kind("Inflating, without checksums", ("tight", "zrle"), _INFLATE),
-    "jpeg": Kind("Decoding JPEG", ("tight-q8",), ("zune-jpeg", "libjpeg-turbo")),
-}
+CODECS = ("ours", "zlib-ng", "zlib-rs", "miniz_oxide")
+OURS, *OTHERS = CODECS
 
 
 @dataclass(slots=True)
@@ -64,9 +47,9 @@ class Row:
         """Return ms per update, the median of the rounds."""
         return 1000 * statistics.median(self.seconds[codec]) / self.updates
 
-    def ratio(self, codec: str, used: str) -> float:
-        """Return the codec's time divided by that of the one the core uses, the median of rounds."""
-        pairs = zip(self.seconds[codec], self.seconds[used], strict=True)
+    def ratio(self, codec: str) -> float:
+        """Return the codec's time divided by that of ours, the median of rounds."""
+        pairs = zip(self.seconds[codec], self.seconds[OURS], strict=True)
         return statistics.median(theirs / ours for theirs, ours in pairs)
 
 
@@ -75,45 +58,26 @@ def measure(console: Console, rounds: int) -> Report:
     if program is None:
         raise SystemExit("codecs needs cargo, cmake, libjpeg's headers and the crates of benchmarks/floor")
     ensure(list(WORKLOADS), console)
-    with console.status("measuring"):
-        found = {kind: _rows(program, kind, rounds) for kind in KINDS}
-    tables = [_table(KINDS[kind], measured) for kind, measured in found.items()]
-    means = [f"- {KINDS[kind].title}: {_means(KINDS[kind], measured)}" for kind, measured in found.items()]
-    summary = "\n".join(["Geometric means of the ratios to the codec that the core uses:\n", *means])
-    return Report(tables, summary)
-
-
-def _rows(program: Path, kind: str, rounds: int) -> list[Row]:
-    forms = KINDS[kind].forms
-    rows = [_row(program, kind, workload, form, rounds) for workload in WORKLOADS for form in forms]
-    return [row for row in rows if row.output >= LEAST_OUTPUT]
-
-
-def _row(program: Path, kind: str, workload: str, form: str, rounds: int) -> Row:
-    with tempfile.TemporaryDirectory() as scratch:
-        payloads = Path(scratch) / "payloads"
-        updates = floor.write_payloads(
-            path_of(workload, form), payloads, jpeg=kind == "jpeg", updates=MOST_UPDATES
-        )
-        command = [str(program), kind, str(rounds), str(payloads)]
-        result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    return Row(workload, form, updates, result["output"], result["seconds"])
-
-
-def _table(kind: Kind, rows: Sequence[Row]) -> Table:
-    used, *others = kind.codecs
     table = Table(
-        f"{kind.title}, ms CPU per update (median of rounds)",
-        ["workload", "form", "KB of output", *kind.codecs, *(f"{codec} ÷ {used}" for codec in others)],
+        "Inflating, ms CPU per update (median of rounds)",
+        ["workload", "form", "KB of output", *CODECS, *(f"{codec} ÷ {OURS}" for codec in OTHERS)],
     )
+    with console.status("measuring"):
+        rows = [_row(program, workload, form, rounds) for workload in WORKLOADS for form in ("tight", "zrle")]
+    rows = [row for row in rows if row.output >= LEAST_OUTPUT]
     for row in rows:
         names = [WORKLOADS[row.workload], FORMS[row.form].title, f"{row.output / row.updates / 1000:.0f}"]
-        costs = [f"{row.cost(codec):.3f}" for codec in kind.codecs]
-        table.rows.append([*names, *costs, *(f"{row.ratio(codec, used):.2f}" for codec in others)])
-    return table
+        costs = [f"{row.cost(codec):.3f}" for codec in CODECS]
+        table.rows.append([*names, *costs, *(f"{row.ratio(codec):.2f}" for codec in OTHERS)])
+    means = {codec: statistics.geometric_mean(row.ratio(codec) for row in rows) for codec in OTHERS}
+    listed = ", ".join(f"{codec} {mean:.2f}" for codec, mean in means.items())
+    return Report([table], f"Geometric means of the ratios to ours: {listed}.")
 
 
-def _means(kind: Kind, rows: Sequence[Row]) -> str:
-    used, *others = kind.codecs
-    means = {codec: statistics.geometric_mean(row.ratio(codec, used) for row in rows) for codec in others}
-    return ", ".join(f"{codec} {mean:.2f}" for codec, mean in means.items())
+def _row(program: Path, workload: str, form: str, rounds: int) -> Row:
+    with tempfile.TemporaryDirectory() as scratch:
+        payloads = Path(scratch) / "payloads"
+        updates = floor.write_payloads(path_of(workload, form), payloads, MOST_UPDATES)
+        command = [str(program), str(rounds), str(payloads)]
+        result = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return Row(workload, form, updates, result["output"], result["seconds"])

@@ -31,16 +31,16 @@ def write_plan(capture: Path, plan: Path) -> None:
     plan.write_bytes(b"".join(_words(message) for message in server_messages(read_capture(capture))))
 
 
-def write_payloads(capture: Path, payloads: Path, *, jpeg: bool, updates: int) -> int:
-    """Write the JPEG images, or else the zlib streams, of the first updates to a file; return their number."""
+def write_payloads(capture: Path, payloads: Path, updates: int) -> int:
+    """Write the data of the zlib streams in the first updates to a file; return the number of updates."""
     count = 0
     with payloads.open("wb") as file:
         for message in islice(server_messages(read_capture(capture)), updates):
             count += 1
             for payload in message.payloads:
-                if (payload.stream < 0) == jpeg:
+                if payload.stream >= 0:
                     data = message.data[payload.start : payload.end]
-                    file.write(struct.pack("<3I", max(payload.stream, 0), payload.fresh, len(data)) + data)
+                    file.write(struct.pack("<3I", payload.stream, payload.fresh, len(data)) + data)
     return count
 
 
