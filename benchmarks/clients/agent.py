@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -28,24 +27,6 @@ KEYS = 60
 _SPACE = 0x20
 _PAUSE = 0.02, 0.06  # between keys; random, so that they do not synchronize with the server's frames
 _KEY_TIMEOUT = 3.0
-
-
-class Screen(Protocol):
-    """A driver, as the agent's thread uses it."""
-
-    changed: threading.Event
-
-    @property
-    def frames(self) -> int: ...
-
-    @property
-    def frame_time(self) -> float: ...
-
-    def pixel(self) -> tuple[int, ...]: ...
-
-    def press(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class OurScreen:
@@ -113,6 +94,9 @@ class AsyncvncScreen:
 
     def close(self) -> None:
         self._loop.call(self._task.cancel)
+
+
+Screen = OurScreen | AsyncvncScreen
 
 
 def open_screen(loop: LoopThread, driver: str, port: int) -> Screen:

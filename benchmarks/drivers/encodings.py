@@ -21,8 +21,9 @@ from rich.console import Console
 from benchmarks.harness import ENVIRONMENT, cpu_seconds, serving
 from benchmarks.report import Report, Table
 from benchmarks.servers.capture import until_busy
-from benchmarks.servers.xvnc import Screen, workload, xvnc
+from benchmarks.servers.xvnc import workload, xvnc
 from benchmarks.workloads.names import WORKLOADS
+from rewarder.display.xdisplay import XDisplay
 from vnc.encodings import CONTINUOUS_UPDATES, COPY_RECT, FENCE, LAST_RECT, RAW, TIGHT, ZRLE, jpeg
 
 SECONDS = 1.5
@@ -64,7 +65,7 @@ def measure(console: Console, rounds: int) -> Report:
 _COSTS = ("server, ms CPU per s", "client, ms CPU per s", "both", "both per update, ms")
 
 
-def _drawing(screen: Screen) -> float:
+def _drawing(screen: XDisplay) -> float:
     """Return the CPU seconds per second of the server without a client."""
     asyncio.run(until_busy(screen))
     before = cpu_seconds(screen.pid)
@@ -73,16 +74,16 @@ def _drawing(screen: Screen) -> float:
 
 
 @contextmanager
-def _through(link: Link, screen: Screen) -> Iterator[int]:
+def _through(link: Link, screen: XDisplay) -> Iterator[int]:
     if link.megabits is None:
-        yield screen.address.port
+        yield screen.port
         return
-    numbers = [str(number) for number in (screen.address.port, link.megabits, link.delay)]
+    numbers = [str(number) for number in (screen.port, link.megabits, link.delay)]
     with serving(sys.executable, "-m", "benchmarks.servers.link", *numbers) as port:
         yield int(port)
 
 
-def _rows(name: str, screen: Screen, port: int, drawing: float, rounds: int) -> list[list[str]]:
+def _rows(name: str, screen: XDisplay, port: int, drawing: float, rounds: int) -> list[list[str]]:
     """Return a row for each form; the forms take turns in each round."""
     found: dict[str, list[dict[str, float]]] = {form: [] for form in FORMS}
     for _ in range(rounds):

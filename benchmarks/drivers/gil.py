@@ -80,7 +80,7 @@ def _add_rates(table: Table, stream: Stream, port: int, rounds: int) -> None:
 @contextmanager
 def _key_screen() -> Iterator[int]:
     with xvnc() as screen, program(screen, sys.executable, "-m", "benchmarks.workloads.keys"):
-        yield screen.address.port
+        yield screen.port
 
 
 def _measured(what: str, port: int, rounds: int) -> dict[str, dict[str, list[float]]]:

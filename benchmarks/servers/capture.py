@@ -1,24 +1,23 @@
 """Captures of Xvnc screens for the other benchmarks, made once and kept in benchmarks/captures.
 
-`python -m benchmarks.servers.capture [NAME ...]` makes the missing ones, each of at most 5 s and 200 MB.
+Each takes at most 5 s and 200 MB.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
-from benchmarks.servers.xvnc import Screen, workload, xvnc
+from benchmarks.servers.xvnc import address, workload, xvnc
 from benchmarks.workloads.names import WORKLOADS
+from rewarder.display.xdisplay import XDisplay
 from universe_client.cli.record import encoding_numbers
-from vnc.capture.capture import Capture, read_capture
+from vnc.capture.capture import Capture
 from vnc.capture.record import RecordOptions, record
 from vnc.capture.scan import Scanner, ServerMessage
 
@@ -68,13 +67,13 @@ def ensure(names: list[str], console: Console) -> list[Path]:
     return [path_of(name, form) for name in names for form in FORMS]
 
 
-async def _capture(screen: Screen, name: str, forms: list[str]) -> None:
+async def _capture(screen: XDisplay, name: str, forms: list[str]) -> None:
     await until_busy(screen)
     for form in forms:
         unfinished = path_of(name, form).with_suffix(".part")
         unfinished.unlink(missing_ok=True)
         await record(
-            screen.address,
+            address(screen),
             unfinished,
             seconds=SECONDS,
             encodings=FORMS[form].encodings,
@@ -83,7 +82,7 @@ async def _capture(screen: Screen, name: str, forms: list[str]) -> None:
         unfinished.rename(path_of(name, form))
 
 
-async def until_busy(screen: Screen) -> None:
+async def until_busy(screen: XDisplay) -> None:
     """Wait until a program draws on the screen repeatedly.
 
     Raises:
@@ -91,21 +90,11 @@ async def until_busy(screen: Screen) -> None:
     """
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "warm-up"
-        file = await record(screen.address, path, seconds=30, encodings=(7, -224), max_updates=1 + BUSY_AFTER)
+        file = await record(
+            address(screen), path, seconds=30, encodings=(7, -224), max_updates=1 + BUSY_AFTER
+        )
     if file.updates <= BUSY_AFTER:
         raise RuntimeError(f"only {file.updates} updates in 30 s; is the workload running?")
-
-
-def describe(paths: list[Path]) -> Table:
-    table = Table(
-        "workload", "form", "updates", "updates/s", "rects", "KiB", "kilopixels", title="captures, per update"
-    )
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for path in paths:
-        name, _, form = path.stem.partition("-")
-        table.add_row(WORKLOADS[name], FORMS[form].title, *_figures(read_capture(path)))
-    return table
 
 
 def server_messages(capture: Capture) -> Iterator[ServerMessage]:
@@ -113,26 +102,3 @@ def server_messages(capture: Capture) -> Iterator[ServerMessage]:
     scanner = Scanner(capture.header.width, capture.header.height, capture.pixel_format)
     for update in capture.updates:
         yield from scanner.receive(update.data)
-
-
-def _figures(capture: Capture) -> list[str]:
-    messages = list(server_messages(capture))
-    count = max(len(messages), 1)
-    rects, pixels = sum(message.rects for message in messages), sum(message.pixels for message in messages)
-    size = sum(len(message.data) for message in messages)
-    return [
-        f"{len(messages)}",
-        f"{(count - 1) / max(capture.seconds, 1e-9):.0f}",
-        f"{rects / count:.1f}",
-        f"{size / count / 1024:.1f}",
-        f"{pixels / count / 1000:.0f}",
-    ]
-
-
-def main() -> None:
-    console = Console()
-    console.print(describe(ensure(sys.argv[1:] or list(WORKLOADS), console)))
-
-
-if __name__ == "__main__":
-    main()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -77,20 +76,6 @@ def configure_record(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=_record)
 
 
-def _record(options: argparse.Namespace) -> int:
-    return record_command(
-        RecordCommand(
-            address=options.address,
-            out=options.out,
-            seconds=options.seconds,
-            encodings=options.encoding,
-            quality=options.quality,
-            max_bytes=options.max_bytes,
-            port=options.port,
-        )
-    )
-
-
 def configure_replay(parser: argparse.ArgumentParser) -> None:
     """Add the description and the options of `replay`."""
     parser.description = _REPLAY
@@ -109,19 +94,6 @@ def configure_replay(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(
         command=lambda options: replay_command(options.file, options.host, options.port, options.speed)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class RecordCommand:
-    """The options of `record`."""
-
-    address: str
-    out: Path
-    seconds: float
-    encodings: str
-    quality: int | None
-    max_bytes: int
-    port: int | None
 
 
 def encoding_numbers(names: str, quality: int | None) -> tuple[int, ...]:
@@ -143,38 +115,36 @@ def encoding_numbers(names: str, quality: int | None) -> tuple[int, ...]:
         raise ConfigError(str(error)) from error
 
 
-def record_command(command: RecordCommand) -> int:
+def _record(options: argparse.Namespace) -> int:
     """Record; return the exit status: 0, or 1 if the session failed."""
-    remotes = parse(command.address)
+    remotes = parse(options.address)
     if len(remotes) != 1:
         raise ConfigError(f"the address has {len(remotes)} servers: record one at a time")
-    encodings = encoding_numbers(command.encodings, command.quality)
+    encodings = encoding_numbers(options.encoding, options.quality)
     console = Console(stderr=True, markup=False)
-    options = RecordOptions(max_bytes=command.max_bytes)
     try:
-        if command.port is None:
-            written = asyncio.run(_record_own(command, remotes[0].vnc, encodings, options, console))
+        if options.port is None:
+            written = asyncio.run(_record_own(options, remotes[0].vnc, encodings, console))
         else:
-            written = asyncio.run(_record_client(command, remotes[0].vnc, options, console))
+            written = asyncio.run(_record_client(options, remotes[0].vnc, console))
     except VNCError as error:
         console.print(str(error), style="red", highlight=False, soft_wrap=True)
         return 1
     except KeyboardInterrupt:
-        console.print(f"{command.out} contains the session until now", highlight=False)
+        console.print(f"{options.out} contains the session until now", highlight=False)
         raise
     _print_result(console, written)
     return 0
 
 
 async def _record_own(
-    command: RecordCommand,
+    options: argparse.Namespace,
     address: VNCAddress,
     encodings: tuple[int, ...],
-    options: RecordOptions,
     console: Console,
 ) -> CaptureWriter:
-    with _progress(console, command.seconds) as progress:
-        task = progress.add_task(f"recording {address}", total=command.seconds, figures="")
+    with _progress(console, options.seconds) as progress:
+        task = progress.add_task(f"recording {address}", total=options.seconds, figures="")
         began = time.monotonic()
 
         def show(file: CaptureWriter) -> None:
@@ -182,10 +152,10 @@ async def _record_own(
 
         return await record(
             address,
-            command.out,
-            seconds=command.seconds,
+            options.out,
+            seconds=options.seconds,
             encodings=encodings,
-            options=options,
+            options=RecordOptions(max_bytes=options.max_bytes),
             on_progress=show,
         )
 
@@ -206,15 +176,15 @@ def _figures(file: CaptureWriter) -> str:
     return f"{file.updates} updates, {decimal(file.bytes)}"
 
 
-async def _record_client(
-    command: RecordCommand, address: VNCAddress, options: RecordOptions, console: Console
-) -> CaptureWriter:
-    recorder = await Recorder.open(address, command.out, port=command.port or 0, options=options)
+async def _record_client(options: argparse.Namespace, address: VNCAddress, console: Console) -> CaptureWriter:
+    recorder = await Recorder.open(
+        address, options.out, port=options.port, options=RecordOptions(max_bytes=options.max_bytes)
+    )
     console.print(
-        f"connect one client to 127.0.0.1:{recorder.port} (no password); {command.seconds:g} s are recorded"
+        f"connect one client to 127.0.0.1:{recorder.port} (no password); {options.seconds:g} s are recorded"
     )
     try:
-        async with asyncio.timeout(command.seconds):
+        async with asyncio.timeout(options.seconds):
             await recorder.run()
     except TimeoutError:
         pass

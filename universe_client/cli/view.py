@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 import webbrowser
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -32,17 +31,6 @@ address.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ViewCommand:
-    """The options of the command."""
-
-    address: str
-    """A `vnc://` or `vncs://` address, or the name of a container."""
-    acting: bool
-    native: bool
-    print_only: bool
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     parser.description = _DESCRIPTION
@@ -58,20 +46,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="print the address of the page instead; it gives access without a password",
     )
-    parser.set_defaults(
-        command=lambda options: view(ViewCommand(options.address, options.act, options.native, options.print))
-    )
+    parser.set_defaults(command=_view)
 
 
-def view(command: ViewCommand) -> int:
+def _view(options: argparse.Namespace) -> int:
     """Show the remote; return the exit status."""
-    remotes = parse(command.address) if ":" in command.address else [address_of(command.address)]
+    remotes = parse(options.address) if ":" in options.address else [address_of(options.address)]
     if len(remotes) > 1:
         raise ConfigError(f"the address has {len(remotes)} remotes: view one at a time")
-    if command.native:
-        return _view_natively(remotes[0], command.acting)
-    url = viewer_url(remotes[0], acting=command.acting)
-    if not command.print_only:
+    if options.native:
+        return _view_natively(remotes[0], options.act)
+    url = viewer_url(remotes[0], acting=options.act)
+    if not options.print:
         if webbrowser.open(_redirect(url).as_uri()):
             return 0
         Console(stderr=True, markup=False).print("no browser was found: open this page in one")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Pace(ABC):
     """What real time and lock-step do differently for one remote. The parts of its `Link` and its `Remote` call it.
 
+    A method that is not abstract does nothing here, as in real time.
+
     Attributes:
         is_realtime: whether the remote runs while the agent does not step.
     """
@@ -34,32 +36,26 @@ class Pace(ABC):
         """Something has arrived: return whether the agent may act in `running`, and look for its frames."""
 
     @abstractmethod
-    def receive(self, envelope: Envelope) -> None:
-        """Process a message of the rewarder."""
-
-    @abstractmethod
-    def enter(self, state: State) -> None:
-        """The link enters `state`."""
-
-    @abstractmethod
     def forget(self) -> None:
         """A reset is about to be requested, or the connection ends: whatever is pending never completes."""
 
+    def receive(self, envelope: Envelope) -> None:  # noqa: B027
+        """Process a message of the rewarder."""
+
+    def enter(self, state: State) -> None:  # noqa: B027
+        """The link enters `state`."""
+
     @property
-    @abstractmethod
     def is_quiet(self) -> bool:
         """Whether arrivals do not wake the agent now."""
+        return False
 
     @property
-    @abstractmethod
     def is_frozen(self) -> bool:
         """Whether the remote waits for the agent, so that no deadline applies to it."""
+        return False
 
     # -- called on the agent's thread ---------------------------------------------------------------------------
-
-    @abstractmethod
-    def begin_reset(self) -> None:
-        """The agent asks for a reset."""
 
     @abstractmethod
     def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
@@ -76,20 +72,21 @@ class Pace(ABC):
     def has_news(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether a poll would find a new frame, the end of the `observed` episode, or a first frame."""
 
-    @abstractmethod
+    def begin_reset(self) -> None:  # noqa: B027
+        """The agent asks for a reset."""
+
     def is_idle(self, observed: EpisodeId | None) -> bool:
         """Return whether `send` may be called."""
+        return True
 
-    @abstractmethod
     def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether a poll may be made."""
+        return True
 
-    @abstractmethod
-    def polled(self, is_shown: bool, is_done: bool) -> None:
+    def polled(self, is_shown: bool, is_done: bool) -> None:  # noqa: B027
         """A poll has returned a frame or none, and the end of an episode or none."""
 
-    @abstractmethod
-    def give_up(self) -> None:
+    def give_up(self) -> None:  # noqa: B027
         """The agent does not wait for this remote any longer: it is lost."""
 
 
@@ -97,7 +94,6 @@ class RealTime(Pace):
     """The remote runs on its own: input goes over VNC at once, and a poll takes the newest frame."""
 
     is_realtime = True
-    is_quiet = is_frozen = False
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -107,18 +103,9 @@ class RealTime(Pace):
         """See `WholeScreen.shows`."""
         return self._screen.shows(session, running)
 
-    def receive(self, envelope: Envelope) -> None:
-        """Ignore it."""
-
-    def enter(self, state: State) -> None:
-        """Ignore it."""
-
     def forget(self) -> None:
         """Request the whole screen again."""
         self._screen.forget()
-
-    def begin_reset(self) -> None:
-        """Ignore it."""
 
     def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
         """Send `events` in one write, from this thread."""
@@ -154,20 +141,6 @@ class RealTime(Pace):
         if playing != observed:
             return True
         return session is not None and (session is not view.session or session.frames != view.number)
-
-    def is_idle(self, observed: EpisodeId | None) -> bool:
-        """Return True."""
-        return True
-
-    def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
-        """Return True."""
-        return True
-
-    def polled(self, is_shown: bool, is_done: bool) -> None:
-        """Ignore it."""
-
-    def give_up(self) -> None:
-        """Ignore it: nobody waits for a remote in real time."""
 
 
 def _transmit(session: Session, events: Sequence[Event]) -> None:

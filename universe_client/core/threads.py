@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from types import TracebackType
 
 from universe_client.errors import LocalStateError
 
@@ -50,7 +49,5 @@ class OneThread:
         self.check()
         self._inside = threading.get_ident()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._inside = None

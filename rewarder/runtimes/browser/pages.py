@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
@@ -76,9 +75,7 @@ class PageServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
