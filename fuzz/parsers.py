@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from rewarder.errors import ProtocolError as RewarderProtocolError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.codec import MAX_FRAME, decode, encode
-from rewarder.protocol.messages import Message
+from rewarder.protocol.messages import Message, ReplyError
 from rewarder.protocol.sessions import (
     CallRequest,
     ClientSession,
@@ -88,7 +88,7 @@ def rewarder_server(data: bytes) -> None:
 
 
 def _answer(session: ServerSession, request: Request) -> None:
-    session.reply_error(request, "no", 0.0, 0.0)
+    session.reply(request, ReplyError("no"), 0.0, 0.0)
 
 
 def addresses(data: bytes) -> None:

@@ -269,63 +269,28 @@ class ServerSession(_Session):
             return ActionRequest(message.env_id, _events(message.action))
         return None
 
-    def publish(self, episode_id: EpisodeId, message: Message, wall: float) -> None:
-        """Send a message about an episode."""
+    def send(self, message: Message, wall: float, episode_id: EpisodeId | None = None) -> None:
+        """Send a message, about an episode or about none."""
         self._send(message, wall, episode_id=episode_id)
 
-    def reply_reset(
-        self,
-        request: ResetRequest,
-        episode_id: EpisodeId,
-        now: float,
-        wall: float,
-        checksum: int | None = None,
+    def reply(
+        self, request: Request, message: Message, now: float, wall: float, episode_id: EpisodeId | None = None
     ) -> None:
-        """Reply to a reset, which is complete and began this episode."""
-        self._reply(ReplyReset(checksum), request, episode_id, now, wall)
+        """Reply to a request, which is complete or has failed.
 
-    def reply_step(
-        self,
-        request: StepRequest,
-        episode_id: EpisodeId,
-        now: float,
-        wall: float,
-        checksum: int | None = None,
-    ) -> None:
-        """Reply to a step, which is complete or began this episode."""
-        self._reply(ReplyStep(checksum), request, episode_id, now, wall)
-
-    def reply_call(self, request: CallRequest, reply: ReplyCall, now: float, wall: float) -> None:
-        """Reply to a call.
+        Args:
+            request: a request that `receive` returned.
+            message: the reply.
+            now: monotonic seconds.
+            wall: UNIX seconds.
+            episode_id: the episode that a reset or a step began or continued.
 
         Raises:
-            ValueError: the value is too large for a message.
+            ValueError: the message is too large.
         """
-        self._reply(reply, request, None, now, wall)
-
-    def send(self, message: Message, wall: float) -> None:
-        """Send a message without an episode id."""
-        self._send(message, wall)
-
-    def _reply(
-        self, message: Message, request: Request, episode_id: EpisodeId | None, now: float, wall: float
-    ) -> None:
-        self._send(
-            message,
-            wall,
-            episode_id=episode_id,
-            parent_message_id=request.message_id,
-            parent_runtime=now - request.received_at,
-        )
-
-    def reply_error(self, request: Request, message: str, now: float, wall: float) -> None:
-        """Reply to a request, which failed."""
-        self._send(
-            ReplyError(message),
-            wall,
-            parent_message_id=request.message_id,
-            parent_runtime=now - request.received_at,
-        )
+        runtime = now - request.received_at
+        headers = {"parent_message_id": request.message_id, "parent_runtime": runtime}
+        self._send(message, wall, episode_id=episode_id, **headers)
 
     def announce_close(self, reason: str, wall: float) -> None:
         """Send the reason why the connection is about to close."""

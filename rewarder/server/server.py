@@ -27,7 +27,16 @@ from websockets.protocol import State
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.features import ENV_OBSERVATION, wanted
-from rewarder.protocol.messages import Describe, EnvObservation, Message, ReplyCall, Text
+from rewarder.protocol.messages import (
+    Describe,
+    EnvObservation,
+    Message,
+    ReplyCall,
+    ReplyError,
+    ReplyReset,
+    ReplyStep,
+    Text,
+)
 from rewarder.protocol.sessions import (
     ActionRequest,
     CallRequest,
@@ -195,11 +204,11 @@ class RewarderServer:
 
     def reply_reset(self, request: ResetRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
         """Reply to a reset. No effect if its client has disconnected."""
-        self._reply(request, lambda session, *now: session.reply_reset(request, episode_id, *now, checksum))
+        self._reply(request, ReplyReset(checksum), episode_id)
 
     def reply_step(self, request: StepRequest, episode_id: EpisodeId, checksum: int | None = None) -> None:
         """Reply to a step. No effect if its client has disconnected."""
-        self._reply(request, lambda session, *now: session.reply_step(request, episode_id, *now, checksum))
+        self._reply(request, ReplyStep(checksum), episode_id)
 
     def reply_call(self, request: CallRequest, reply: ReplyCall) -> None:
         """Reply to a call. No effect if its client has disconnected.
@@ -207,16 +216,16 @@ class RewarderServer:
         Raises:
             ValueError: the value is too large for a message.
         """
-        self._reply(request, lambda session, *now: session.reply_call(request, reply, *now))
+        self._reply(request, reply)
 
     def reply_error(self, request: ClientRequest, message: str) -> None:
         """Reply to a request with an error. No effect if its client has disconnected."""
-        self._reply(request, lambda session, *now: session.reply_error(request, message, *now))
+        self._reply(request, ReplyError(message))
 
-    def _reply(self, request: ClientRequest, reply: Callable[[ServerSession, float, float], None]) -> None:
+    def _reply(self, request: ClientRequest, message: Message, episode_id: EpisodeId | None = None) -> None:
         peer = self._peers.get(request.connection)
         if peer is not None:
-            reply(peer.session, time.monotonic(), time.time())
+            peer.session.reply(request, message, time.monotonic(), time.time(), episode_id)
             self._flush(peer)
 
     async def idle(self) -> None:
@@ -330,7 +339,7 @@ class RewarderServer:
         if space is not None:
             peer.session.send(space, time.time())
         if self._described is not None:
-            peer.session.publish(*self._described, time.time())
+            peer.session.send(self._described[1], time.time(), self._described[0])
         self._flush(peer)
 
     def _leave(self, peer: _Peer) -> None:
@@ -379,7 +388,7 @@ class RewarderServer:
     def _publish(self, episode_id: EpisodeId, message: Message) -> None:
         wall = time.time()
         for peer in list(self._peers.values()):
-            peer.session.publish(episode_id, message, wall)
+            peer.session.send(message, wall, episode_id)
             self._flush(peer)
 
     def _flush(self, peer: _Peer) -> None:

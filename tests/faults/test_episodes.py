@@ -74,7 +74,7 @@ def test_f22_a_message_that_comes_twice_is_counted_once(scripted, playing, measu
 
     def twice() -> None:
         (peer,) = remote.rewarder._peers.values()
-        peer.session.publish(EpisodeId.parse(remote.episode), checked_reward(3.0, False, {}), time.time())
+        peer.session.send(checked_reward(3.0, False, {}), time.time(), EpisodeId.parse(remote.episode))
         for frame in peer.session.data_to_send() * 2:
             broadcast([peer.websocket], frame)
 

@@ -15,6 +15,7 @@ from rewarder.credentials import authorization, wire_logger
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.codec import decode
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import ReplyReset
 from rewarder.protocol.sessions import ClientSession, ServerSession
 from rewarder.server.authenticator import Authenticator
 
@@ -69,7 +70,7 @@ def test_reward_buffer_overlapping_resets_do_not_expose_the_first_ones_episode()
         session.reset("a", None, 60, 0.0)
     first, second = [server.receive(frame, 0.0, 0.0) for frame in session.data_to_send()]
     for request, number in ((first, 1), (second, 2)):
-        server.reply_reset(request, eid(number), 0.0, 0.0)
+        server.reply(request, ReplyReset(), 0.0, 0.0, eid(number))
         [frame] = server.data_to_send()
         session.receive(frame, 0.0, 0.0)
         assert buffer.pop().episode_id == (None if request is first else eid(2))

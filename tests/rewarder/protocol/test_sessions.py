@@ -11,7 +11,7 @@ import pytest
 from rewarder.errors import ProtocolError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Describe, Reward, Text
+from rewarder.protocol.messages import Describe, ReplyError, ReplyReset, Reward, Text
 from rewarder.protocol.sessions import (
     MAX_PENDING,
     MAX_WARNINGS,
@@ -52,12 +52,12 @@ def test_a_whole_episode(pair):
     pair.client.reset("a", 7, 30.0, 0.0)
     [request] = pair.to_server(now=5.0)
     assert request == ResetRequest(3, 1, "a", 7, 30.0, 5.0)
-    pair.server.publish(ONE, Describe("a", "resetting", 30.0), 0.0)
-    pair.server.publish(ONE, Describe("a", "running", 30.0), 0.0)
-    pair.server.reply_reset(request, ONE, 5.25, 0.0)
+    pair.server.send(Describe("a", "resetting", 30.0), 0.0, ONE)
+    pair.server.send(Describe("a", "running", 30.0), 0.0, ONE)
+    pair.server.reply(request, ReplyReset(), 5.25, 0.0, ONE)
     pair.to_client()
     assert pair.buffer.running == ONE
-    pair.server.publish(ONE, checked_reward(1.5, True, None), 1.0)
+    pair.server.send(checked_reward(1.5, True, None), 1.0, ONE)
     pair.to_client(now=9.0)
     popped = pair.buffer.pop()
     assert (popped.reward, popped.terminated, popped.sent_at, popped.received_at) == (1.5, True, 1.0, 9.0)
@@ -67,8 +67,8 @@ def test_ids_increase_and_replies_name_theirs(pair):
     pair.client.reset("a", None, None, 0.0)
     pair.client.reset("a", None, None, 0.0)
     first, second = pair.to_server()
-    pair.server.reply_reset(second, ONE, 0.0, 0.0)
-    pair.server.reply_error(first, "superseded", 0.0, 0.0)
+    pair.server.reply(second, ReplyReset(), 0.0, 0.0, ONE)
+    pair.server.reply(first, ReplyError("superseded"), 0.0, 0.0)
     reply, error = pair.to_client()
     assert [each["headers"]["message_id"] for each in (reply, error)] == [1, 2]
     assert (reply["headers"]["parent_message_id"], error["headers"]["parent_message_id"]) == (2, 1)
@@ -78,14 +78,14 @@ def test_ids_increase_and_replies_name_theirs(pair):
 def test_parent_runtime_is_the_time_the_server_took(pair):
     pair.client.reset("a", None, None, 0.0)
     [request] = pair.to_server(now=5.0)
-    pair.server.reply_reset(request, ONE, 7.5, 0.0)
+    pair.server.reply(request, ReplyReset(), 7.5, 0.0, ONE)
     assert pair.to_client()[0]["headers"]["parent_runtime"] == 2.5
 
 
 def test_a_rejected_reset_is_told_and_forgotten_by_the_next(pair):
     pair.client.reset("nope", None, None, 0.0)
     [request] = pair.to_server()
-    pair.server.reply_error(request, "no such environment: nope", 0.0, 0.0)
+    pair.server.reply(request, ReplyError("no such environment: nope"), 0.0, 0.0)
     pair.to_client()
     assert pair.client.reset_error is not None
     assert pair.client.reset_error.message == "no such environment: nope"
@@ -168,8 +168,8 @@ def test_a_reward_that_json_cannot_say_is_refused(value):
 
 
 def test_f22_a_repeated_message_counts_once(pair):
-    pair.server.publish(ONE, Reward(1.0), 0.0)
-    pair.server.publish(ONE, Text("x"), 0.0)
+    pair.server.send(Reward(1.0), 0.0, ONE)
+    pair.server.send(Text("x"), 0.0, ONE)
     frames = pair.server.data_to_send()
     for frame in frames * 3:
         pair.client.receive(frame, 0.0, 0.0)
