@@ -65,12 +65,8 @@ class Progress:
         if is_counting:
             asyncio.get_running_loop().call_soon(self._turn)
 
-    def is_processed(self, moment: float) -> bool:
-        """Return whether everything that had arrived by `moment` is processed."""
-        return self._processed >= moment
-
     def await_processed(self, moment: float) -> bool:
-        """Wait until `is_processed(moment)`; return False if the time of `allow` ends before."""
+        """Wait until all that had arrived by `moment` is processed; return False if the time of `allow` ends before."""
         if self._processed >= moment:
             return True
         if self._marked < moment:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vnc.capture.capture import MAX_BYTES, CaptureHeader, CaptureWriter
 from vnc.capture.scan import FRAMEBUFFER_UPDATE, PIXEL_ENCODINGS, Scanner
-from vnc.client.handshake import ServerInit, handshake
+from vnc.client.handshake import ServerInit, joined
 from vnc.encodings import (
     COMPRESSION_LEVELS,
     COPY_RECT,
@@ -26,7 +26,7 @@ from vnc.encodings import (
     X_CURSOR,
     ZRLE,
 )  # fmt: skip
-from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError, unreachable
+from vnc.errors import AuthError, PeerLost, ProtocolError
 from vnc.events import KeyEvent, PointerEvent, encode
 from vnc.pixel_format import RGBX, PixelFormat
 from vnc.server.damage import Rect
@@ -110,23 +110,11 @@ def _set_pixel_format(pixel_format: PixelFormat) -> bytes:
 
 
 async def _join(address: VNCAddress, path: Path, options: RecordOptions) -> _Tap:
-    timeouts = options.timeouts
+    reader, writer, init = await joined(address, options.limits, options.timeouts)
     try:
-        async with asyncio.timeout(timeouts.connect):
-            streams = await asyncio.open_connection(address.host, address.port, limit=_PIECE)
-    except TimeoutError:
-        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
-    except OSError as error:
-        raise unreachable(address, error) from None
-    try:
-        async with asyncio.timeout(timeouts.handshake):
-            init = await handshake(*streams, address, options.limits)
-        return _Tap(path, address, streams, init, options)
-    except (EOFError, ConnectionError, TimeoutError):
-        streams[1].transport.abort()
-        raise ConnectError(f"{address}: the handshake was not finished") from None
+        return _Tap(path, address, (reader, writer), init, options)
     except BaseException:
-        streams[1].transport.abort()
+        writer.transport.abort()
         raise
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vnc import encodings
 from vnc.errors import LimitExceeded, ProtocolError
-from vnc.pixel_format import PixelFormat, cpixel, tpixel
+from vnc.pixel_format import PixelFormat, tpixel
 from vnc.session import Limits
 
 FRAMEBUFFER_UPDATE, COLOUR_MAP, BELL, CUT_TEXT, END_OF_CONTINUOUS_UPDATES, FENCE = 0, 1, 2, 3, 150, 248
@@ -81,7 +81,6 @@ class Scanner:
         self._format = pixel_format
         self._pixel = pixel_format.bits_per_pixel // 8
         self._tpixel = tpixel(pixel_format).size
-        self._cpixel = cpixel(pixel_format).size
 
     @property
     def pending(self) -> int:

@@ -10,10 +10,19 @@ import re
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from dataclasses import dataclass
 
+from vnc.client.dial import dial
 from vnc.client.vencrypt import log_in, secure
-from vnc.errors import AuthError, ConnectError, LimitExceeded, ProtocolError, TooManyFailures, VNCError
+from vnc.errors import (
+    AuthError,
+    ConnectError,
+    LimitExceeded,
+    ProtocolError,
+    TooManyFailures,
+    VNCError,
+    unreachable,
+)
 from vnc.security_types import NONE, VENCRYPT, VNC_AUTH, described
-from vnc.session import Limits, VNCAddress
+from vnc.session import Limits, Timeouts, VNCAddress
 from vnc.vncauth import challenge_response
 
 TOO_MANY = 2
@@ -24,6 +33,7 @@ _REASON_SECONDS = 2.0
 
 _BANNER = re.compile(rb"RFB (\d{3})\.(\d{3})\n")
 _BANNER_LENGTH = 12
+_STREAM_LIMIT = 1 << 20  # bytes that asyncio reads ahead
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +45,51 @@ class ServerInit:
     name: str
 
 
+async def joined(
+    address: VNCAddress, limits: Limits, timeouts: Timeouts
+) -> tuple[StreamReader, StreamWriter, ServerInit]:
+    """Connect to a server and join as a shared client.
+
+    Raises:
+        ConnectError: no server answers, it refused the connection, or a deadline of `timeouts` has passed.
+        ProtocolError, AuthError: as `join`.
+    """
+    reader, writer = await _open(address, timeouts)
+    try:
+        async with asyncio.timeout(timeouts.handshake):
+            return reader, writer, await handshake(reader, writer, address, limits)
+    except TimeoutError:
+        writer.transport.abort()
+        raise ConnectError(f"{address}: no end of the handshake within {timeouts.handshake:g} s") from None
+    except (OSError, EOFError) as error:
+        writer.transport.abort()
+        raise ConnectError(f"{address}: connection closed during the handshake") from error
+    except VNCError as error:
+        writer.transport.abort()
+        raise type(error)(f"{address}: {error}") from error
+    except BaseException:
+        writer.transport.abort()
+        raise
+
+
+async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, StreamWriter]:
+    try:
+        async with asyncio.timeout(timeouts.connect):
+            connected = await dial(address.host, address.port)
+            return await asyncio.open_connection(sock=connected, limit=_STREAM_LIMIT)
+    except TimeoutError:
+        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
+    except (OSError, UnicodeError) as error:
+        raise unreachable(address, error) from error
+
+
 async def handshake(
     reader: StreamReader, writer: StreamWriter, address: VNCAddress, limits: Limits
 ) -> ServerInit:
-    """Negotiate version and security, start TLS if `address` has it, authenticate, and join as a shared client.
+    """Do the whole handshake, as a shared client.
 
     Raises:
-        ProtocolError: the server sent data that is not valid RFB.
-        ConnectError: the server refused the connection.
-        AuthError: the server refused the credentials, offers less security than configured, or presents a certificate
-            that `address` does not trust.
+        ProtocolError, ConnectError, AuthError: as `join`.
     """
     await join(reader, writer, address, limits)
     return await _read_server_init(reader, limits)
@@ -53,8 +98,13 @@ async def handshake(
 async def join(reader: StreamReader, writer: StreamWriter, address: VNCAddress, limits: Limits) -> None:
     """Do the handshake up to ClientInit, which the server answers with its ServerInit.
 
+    It negotiates version and security, starts TLS if `address` has it, and authenticates.
+
     Raises:
-        ProtocolError, ConnectError, AuthError: as `handshake`.
+        ProtocolError: the server sent data that is not valid RFB.
+        ConnectError: the server refused the connection.
+        AuthError: the server refused the credentials, offers less security than configured, or presents a certificate
+            that `address` does not trust.
     """
     minor = await _agree_on_version(reader, writer)
     await _agree_on_security(reader, writer, minor, address, limits)

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vnc import fences
-from vnc.client.dial import dial
-from vnc.client.handshake import ServerInit, handshake
+from vnc.client.handshake import ServerInit, joined
 from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
 from vnc.encodings import FENCE, RAW, ZLIB
-from vnc.errors import ConnectError, LimitExceeded, PeerLost, ProtocolError, VNCError, unreachable
+from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
 from vnc.home import Home
 from vnc.server.damage import Part, around
@@ -44,7 +43,6 @@ _FENCE_FLAGS = 7
 """Block before, block after, synchronise with the next message (rfbproto 7.6.9)."""
 _PROBE = (slice(0, 1), slice(0, 1))
 _BELL = b"\2"
-_STREAM_LIMIT = 1 << 20
 _MANY = 64  # rectangles of one update above which they are copied as one
 _PATIENCE = 0.02  # seconds without an update after which requests count as answered, see `_ask_again`
 
@@ -58,34 +56,8 @@ async def connect(
     encodings: Sequence[int] | None = None,
 ) -> PortableSession:
     """Open a session; see `vnc.session.Connect`. `encodings` is ignored: asyncvnc decodes only Zlib and Raw."""
-    reader, writer = await _open(address, timeouts)
-    try:
-        async with asyncio.timeout(timeouts.handshake):
-            init = await handshake(reader, writer, address, limits)
-    except TimeoutError:
-        writer.transport.abort()
-        raise ConnectError(f"{address}: no end of the handshake within {timeouts.handshake:g} s") from None
-    except (OSError, EOFError) as error:
-        writer.transport.abort()
-        raise ConnectError(f"{address}: connection closed during the handshake") from error
-    except VNCError as error:
-        writer.transport.abort()
-        raise type(error)(f"{address}: {error}") from error
-    except BaseException:
-        writer.transport.abort()
-        raise
+    reader, writer, init = await joined(address, limits, timeouts)
     return PortableSession(address, reader, writer, init, on_change, limits, timeouts)
-
-
-async def _open(address: VNCAddress, timeouts: Timeouts) -> tuple[StreamReader, StreamWriter]:
-    try:
-        async with asyncio.timeout(timeouts.connect):
-            connected = await dial(address.host, address.port)
-            return await asyncio.open_connection(sock=connected, limit=_STREAM_LIMIT)
-    except TimeoutError:
-        raise ConnectError(f"{address}: no connection within {timeouts.connect:g} s") from None
-    except (OSError, UnicodeError) as error:
-        raise unreachable(address, error) from error
 
 
 class PortableSession:
