@@ -4,7 +4,7 @@ The options are those of `universe-client serve`, except where the remote listen
 running container authenticate.
 
 The container's environment may contain:
-  /run/secrets/password              the password, in one line; without it the remote accepts every client
+  /run/secrets/password              the password, in one line; default: a random one, which `--access` prints
   /run/secrets/tls.pem, tls.key      a certificate and its key; clients then have to use TLS
   UNIVERSE_REQUEST=stdin             the first line of stdin is a `rewarder.serving.Request`: its password, and its
                                      options take precedence over those of the command line
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import socket
 import sys
 from collections.abc import Mapping, Sequence
@@ -118,7 +119,7 @@ def _request(arguments: Sequence[str], line: bytes | None, password: str | None,
     Args:
         arguments: the command line of the container, with its image's options.
         line: a request from the process that started the container; its options take precedence.
-        password: the password, if there is no `line`.
+        password: the mounted password, if there is no `line`.
         tls: the directory of `tls.pem` and `tls.key`; None without TLS.
 
     Raises:
@@ -134,12 +135,11 @@ def _request(arguments: Sequence[str], line: bytes | None, password: str | None,
     asked = request("entrypoint", arguments)
     if line is not None:
         theirs = msgspec.json.decode(line, type=Request)
-        asked, password = (
-            msgspec.structs.replace(theirs, serving=theirs.serving.over(asked.serving)),
-            theirs.password,
-        )
-        if password is not None:
-            _write_private(SECRETS / "password", password)  # for --access
+        asked = msgspec.structs.replace(theirs, serving=theirs.serving.over(asked.serving))
+        password = theirs.password
+    if line is not None or password is None:
+        password = password or secrets.token_urlsafe(16)
+        _write_private(SECRETS / "password", password)  # for --access
     listen = Serving(
         host="0.0.0.0",
         private_network=True,

@@ -51,7 +51,7 @@ def daemon(engine):
 
 def left_behind(daemon):
     """Return what carries our label, and every anonymous volume, because those of our containers have no name."""
-    containers = daemon.containers.list(all=True, filters={"label": SESSION})
+    containers = daemon.containers.list(all=True, filters={"label": SESSION}, ignore_removed=True)
     networks = daemon.networks.list(filters={"label": SESSION})
     return [container.name for container in containers] + [network.name for network in networks]
 
@@ -70,7 +70,9 @@ def tidy(daemon):
     """
     volumes = {volume.id for volume in daemon.volumes.list()}
     yield
-    containers = _without_another(daemon.containers.list(all=True, filters={"label": SESSION}))
+    containers = _without_another(
+        daemon.containers.list(all=True, filters={"label": SESSION}, ignore_removed=True)
+    )
     networks = _without_another(daemon.networks.list(filters={"label": SESSION}))
     for container in containers:
         container.remove(force=True, v=True)  # so that it does not fail the next test, too
