@@ -17,10 +17,11 @@ from tests.examples.test_examples import load, run
 torch.set_num_threads(1)
 
 
+@pytest.mark.timeout(600)  # on a busy machine, the imports alone take minutes
 @pytest.mark.parametrize("name", ["ppo_torch.py", "ppo_torchrl.py"])
 def test_ppo_in_one_file_and_with_torchrl_make_two_updates(name):
-    output = run(name, "--remotes", "2", "--updates", "2", "--rollout", "16")
-    assert [line.split()[3:6] for line in output.splitlines()] == [["1", "step", "32"], ["2", "step", "64"]]
+    output = run(name, "--remotes", "2", "--updates", "2", "--rollout", "8", timeout=550)
+    assert [line.split()[3:6] for line in output.splitlines()] == [["1", "step", "16"], ["2", "step", "32"]]
 
 
 def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):

@@ -7,7 +7,6 @@ import logging
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from tests.support.agent import failed, one_step, until, until_running, wait_unt
 from tests.support.forked import in_a_fork
 from tests.support.gym import open_gym
 from tests.support.remote import ScriptedRemote
+from tests.support.timing import Stopwatch
 from universe_client import RemoteError, VectorEnv
 from universe_client.providers.address import AddressProvider
 
@@ -108,7 +108,7 @@ def test_ancestor_vnc_env_passwords_in_logs(scripted, open_env, playing, caplog,
     bad = replace(wrong.address, vnc=replace(wrong.address.vnc, password=CANARY))
     losing = open_env(bad)
     losing.reset()
-    error = until(losing, failed, 20)[-1].info["error"]
+    error = until(losing, failed)[-1].info["error"]
     wrong.stop()
     shown = [
         error,
@@ -148,10 +148,10 @@ def test_f32_an_environment_that_is_forgotten_closes_itself(scripted, measure):
     until_running(env)
     del env
     gc.collect()
-    began = time.monotonic()
+    watch = Stopwatch()
     wait_until(lambda: set(threading.enumerate()) == before, what="the end of the thread")
     wait_until(lambda: remote.vnc.clients == 0)
-    measure("ended after the environment was forgotten", time.monotonic() - began, at_most=5, unit="s")
+    measure("ended after the environment was forgotten", watch.seconds, at_most=5, unit="s")
 
 
 @pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
@@ -162,9 +162,9 @@ def test_f32_an_exception_in_the_agent_closes_a_with_block(scripted, measure):
         until_running(env)
         1 / 0  # noqa: B018
     assert env.closed
-    began = time.monotonic()
+    watch = Stopwatch()
     wait_until(lambda: remote.vnc.clients == 0)
-    measure("ended after an exception", time.monotonic() - began, at_most=5, unit="s")
+    measure("ended after an exception", watch.seconds, at_most=5, unit="s")
 
 
 @pytest.mark.fault("F32", "Ctrl-C, exception in agent, GC without close, fork")
@@ -197,7 +197,7 @@ def test_f32_a_forked_process_that_closes_and_ends_leaves_its_parents_remotes_al
         [sys.executable, "-c", AGENT.format(end=FORK)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert result.stdout.splitlines()[1:] == ["the child's end: 0", "the remotes: 2, errors: 0"], (
@@ -230,13 +230,17 @@ print(f"the remotes: {shown}, errors: {sum(bool(info['error']) for step in seen 
 )  # fmt: skip
 def test_f32_no_process_outlives_the_agent(measure, end):
     result = subprocess.run(
-        [sys.executable, "-c", AGENT.format(end=end)], capture_output=True, text=True, timeout=40, check=False
+        [sys.executable, "-c", AGENT.format(end=end)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     pids = [int(pid) for pid in result.stdout.split()]
     assert len(pids) == 2, result.stderr
-    began = time.monotonic()
+    watch = Stopwatch()
     wait_until(lambda: not any(alive(pid) for pid in pids), what="the end of the remotes")
-    measure("ended after the agent", time.monotonic() - began, at_most=5, unit="s")
+    measure("ended after the agent", watch.seconds, at_most=5, unit="s")
 
 
 def alive(pid: int) -> bool:

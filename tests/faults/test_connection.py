@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.agent import failed, is_done, one_step, running, until, until_running
 from tests.support.fixtures import QUICK
-from tests.support.timing import StepTimes
+from tests.support.timing import StepTimes, Stopwatch
 from universe_client.errors import PeerLost
 from vnc.session import Limits
 
@@ -25,9 +25,9 @@ def test_f3_a_killed_vnc_server_cuts_the_slot_once_and_it_comes_back(scripted, p
     one.reward(2.0)
     seen = until(env, lambda step: step.reward_n[0])  # the channels have no common order
     one.stop_vnc()
-    began = time.monotonic()
+    watch = Stopwatch()
     seen += until(env, lambda step: step.done_n[0])
-    measure("time to the error", time.monotonic() - began, at_most=1, unit="s")
+    measure("time to the error", watch.seconds, at_most=1, unit="s")
     cut = seen[-1]
     assert "probe" not in cut.info["error"], "it was not seen at once"
     assert cut.info["truncated"]
@@ -55,7 +55,7 @@ def test_f4_error_and_truncation_are_told_by_one_step(scripted, open_env):
         else:
             remote.stop_vnc()
             restart = remote.restart_vnc
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while not (step := one_step(env)).done:
             assert step.info["error"] is None, "the error came before its truncation"
             assert time.monotonic() < deadline
@@ -96,9 +96,9 @@ def test_f2_a_stall_within_the_deadline_is_no_loss(scripted, playing, proxied, m
     remote.paint(99)
     threading.Event().wait(0.5)
     proxy.flow()
-    began = time.monotonic()
+    watch = Stopwatch()
     seen = until(env, lambda step: step.observation is not None and step.pixel == 99)
-    measure("time to the next frame", time.monotonic() - began, at_most=1, unit="s")
+    measure("time to the next frame", watch.seconds, at_most=1, unit="s")
     assert not any(step.done for step in seen)
     assert proxy.accepted == 1
 
@@ -109,9 +109,9 @@ def test_f7_a_reset_connection_is_lost_at_once(scripted, playing, proxied, measu
     proxy, address = proxied(scripted(), channel)
     env = playing(address)
     proxy.reset()
-    began = time.monotonic()
+    watch = Stopwatch()
     cut = until(env, is_done)[-1]
-    measure("time to the error", time.monotonic() - began, at_most=1, unit="s")
+    measure("time to the error", watch.seconds, at_most=1, unit="s")
     assert isinstance(env.remotes[0].error, PeerLost)
     assert cut.info["error"] is not None
     assert not {"probe", "pong"} & set(cut.info["error"].split()), "it was not seen at once"

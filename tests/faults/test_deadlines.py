@@ -24,7 +24,7 @@ from tests.support.processes import listener
 from tests.support.proxy import Proxy
 from tests.support.remote import ScriptedRemote
 from tests.support.rfb import Peer, header, listening, update
-from tests.support.timing import StepTimes
+from tests.support.timing import StepTimes, Stopwatch
 from tests.support.xvnc import xvnc_server
 from universe_client import Config, VectorEnv
 from universe_client.core.link import State
@@ -40,8 +40,12 @@ _RUN_FIRST = ("healthy", "F1", "F4", "F6")
 
 @dataclass
 class Found:
-    """The time from each fault to its error, the errors, and figures of the healthy remote and of the steps."""
+    """The time from each fault to its error, the errors, and figures of the healthy remote and of the steps.
 
+    `elapsed` is all the time, and `seconds` leaves out the time in which this process waited for a processor.
+    """
+
+    elapsed: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     times: StepTimes = field(default_factory=StepTimes)
@@ -63,12 +67,12 @@ class Bench:
     loop: LoopThread
     addresses: list[RemoteAddress]
     healthy: ScriptedRemote
-    began: dict[str, float]
+    began: dict[str, Stopwatch]
     faults: dict[str, Callable[[], object]]
 
     def break_them(self) -> None:
         for row, fault in self.faults.items():
-            self.began[row] = time.monotonic()
+            self.began[row] = Stopwatch()
             fault()
 
 
@@ -77,11 +81,11 @@ def benched(directory: Path) -> Iterator[Bench]:
     loop, servers = LoopThread("far side"), AsyncExitStack()
     healthy, f4, f6 = (ScriptedRemote(loop) for _ in range(3))
     before_f4, before_f6 = Proxy(loop, f4.address.rewarder.port), Proxy(loop, f6.address.vnc.port)
-    began: dict[str, float] = {}
+    began: dict[str, Stopwatch] = {}
 
     def evil(row: str, talk: Callable[[Peer], Any]) -> RemoteAddress:
         async def timed(peer: Peer) -> None:
-            began.setdefault(row, time.monotonic())
+            began.setdefault(row, Stopwatch())
             await talk(peer)
 
         return local(loop.run(servers.enter_async_context(listening(timed)), 60))
@@ -126,15 +130,15 @@ def driver(request: pytest.FixtureRequest) -> str:
 def found(driver: str, tmp_path_factory: pytest.TempPathFactory) -> Found:
     """Step until every fault has caused its error."""
     with benched(tmp_path_factory.mktemp("xvnc")) as bench:
-        bench.began["F8"] = time.monotonic()
+        bench.began["F8"] = Stopwatch()
         provider = AddressProvider(bench.addresses)
         with VectorEnv(None, provider, config=Config(driver=driver, backoff=(60.0, 60.0))) as env:
             env.reset()
             found = Found()
-            play(env, bench, found, lambda: all(runs(env, row) for row in _RUN_FIRST), 20)
+            play(env, bench, found, lambda: all(runs(env, row) for row in _RUN_FIRST), 60)
             bench.break_them()
             found.times.seconds.clear()
-            play(env, bench, found, lambda: len(found.errors) == len(ROWS) - 1, 60)
+            play(env, bench, found, lambda: len(found.errors) == len(ROWS) - 1, 120)
             return found
 
 
@@ -149,16 +153,24 @@ def play(env: VectorEnv, bench: Bench, found: Found, over: Callable[[], bool], t
         value = 1 + found.painted % 255
         bench.healthy.paint(value)
         found.painted += 1
-        found.seen += any(sees(env, found, bench.began, value) for _ in range(5))
+        found.seen += is_seen(env, found, bench.began, value)
 
 
-def sees(env: VectorEnv, found: Found, began: dict[str, float], value: int) -> bool:
+def is_seen(env: VectorEnv, found: Found, began: dict[str, Stopwatch], value: int) -> bool:
+    """Step until the healthy remote shows `value`; return whether it did within 0.25 s, without starvation."""
+    watch = Stopwatch()
+    while not (seen := sees(env, found, began, value)) and watch.seconds < 0.25 and watch.elapsed < 5:
+        pass
+    return seen
+
+
+def sees(env: VectorEnv, found: Found, began: dict[str, Stopwatch], value: int) -> bool:
     """Make a step; return whether the healthy remote shows `value`."""
     env.wait(0.05)
     step = found.times.time(lambda: one_step(env))
     for row, info in zip(ROWS, step.info_n, strict=True):
         if info["error"] is not None:
-            found.seconds[row] = time.monotonic() - began[row]
+            found.seconds[row], found.elapsed[row] = began[row].seconds, began[row].elapsed
             found.errors[row] = info["error"]
     return step.observation is not None and step.pixel == value
 
@@ -195,7 +207,8 @@ def test_f8_a_black_hole_is_given_up_at_the_connect_deadline(found, measure):
 @pytest.mark.timeout(180)
 def test_f9_a_dripping_handshake_is_given_up_at_its_deadline(found, measure):
     assert "no end of the handshake within 15 s" in found.errors["F9"]
-    measure("time to the error", found.seconds["F9"], at_least=14, at_most=15 + SLOP, unit="s")
+    measure("time to the error", found.elapsed["F9"], at_least=14, unit="s")
+    measure("time to the error, on a processor", found.seconds["F9"], at_most=15 + SLOP, unit="s")
 
 
 @pytest.mark.fault("F10", "slow-loris update")

@@ -11,8 +11,17 @@ from websockets.asyncio.connection import broadcast
 from rewarder.client import RewarderTimeouts
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.sessions import checked_reward
-from tests.support.agent import failed, is_done, one_step, running, until, until_running, wait_until
+from tests.support.agent import (
+    failed,
+    is_done,
+    one_step,
+    running,
+    until,
+    until_running,
+    wait_until,
+)
 from tests.support.remote import ScriptedRemote, by_hand
+from tests.support.timing import Stopwatch
 from universe_client.errors import AuthError, PeerLost, ProtocolError, ResetTimeout
 from universe_client.providers.address import AddressProvider
 
@@ -173,16 +182,11 @@ def test_f30_a_reset_that_does_not_end_is_reported_and_the_remote_replaced(scrip
     remote = scripted(on_reset=by_hand)
     provider = Replacing([remote.address])
     env = open_env(provider, reset_timeout=0.3)
+    watch = Stopwatch()
     env.reset()
-    began = time.monotonic()
     step = until(env, failed)[-1]
-    measure(
-        "time to ResetTimeout, reset_timeout=0.3",
-        time.monotonic() - began,
-        at_least=0.25,
-        at_most=5,
-        unit="s",
-    )
+    measure("time to ResetTimeout, reset_timeout=0.3", watch.elapsed, at_least=0.25, unit="s")
+    measure("time to ResetTimeout, on a processor", watch.seconds, at_most=5, unit="s")
     assert "not running after 0.3 s" in step.info["error"]
     assert isinstance(env.remotes[0].error, ResetTimeout)
     remote.next_reset()

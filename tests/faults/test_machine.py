@@ -67,14 +67,14 @@ def test_f34_without_descriptors_connections_fail_and_the_others_go_on(
     painted = seen = 0
     refused = False
     errors: set[str | None] = set()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     with no_descriptors() as fill:
         while not refused or painted < 40:
             assert time.monotonic() < deadline, errors
             fill()
             painted += 1
             other.paint(painted)
-            for _ in range(10):
+            for _ in range(40):
                 env.wait(0.05)
                 step = one_step(env)
                 errors.add(step.info["error"])
@@ -86,7 +86,7 @@ def test_f34_without_descriptors_connections_fail_and_the_others_go_on(
                     break
     measure("frames of the other remote", 100 * seen / painted, at_least=95, unit="%")
     one.restart_vnc()
-    until(env, running, 20)
+    until(env, running)
 
 
 @pytest.mark.fault("F34", "fd exhaustion, ENOSPC for recorder")

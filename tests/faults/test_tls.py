@@ -57,7 +57,7 @@ def test_f35_a_connection_that_ends_in_tls_is_tried_again(evil, open_env, measur
     env = open_env(replace(address, vnc=replace(address.vnc, tls=TLS())), backoff=(0.3, 5.0))
     env.reset()
     for _ in range(2):
-        until(env, failed, 20)
+        until(env, failed)
         assert type(env.remotes[0].error) is ConnectError
     measure("attempts", len(attempts), at_least=2)
     assert one_step(env).info["env_status.reason"] != "closed"

@@ -30,7 +30,7 @@ def test_f27_a_flood_of_updates_costs_no_memory_and_no_step(evil, open_env, meas
 
     env = open_env(evil(flood)[0])
     env.reset()
-    until_running(env, 20)
+    until_running(env)
     times, frames, memory = StepTimes(), 0, Gauges.read().memory
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:

@@ -120,7 +120,7 @@ def say_everything(remote: ScriptedRemote) -> None:
 
 def end_with_words(remote: ScriptedRemote, far_side: LoopThread) -> None:
     """The reason is in a message and in the close frame."""
-    far_side.run(remote.rewarder.close(1001, WORDS), 10)
+    far_side.run(remote.rewarder.close(1001, WORDS), 60)
     remote.rewarder = None
 
 

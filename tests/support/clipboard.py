@@ -76,5 +76,5 @@ def copied(display: str, length: int) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join(20)
+        thread.join(60)
         owner.close()

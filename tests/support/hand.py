@@ -18,7 +18,7 @@ class Hand:
     """Connects without a password and sends events over the network, as an agent does."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), 10)
+        self._socket = socket.create_connection(("127.0.0.1", port), 60)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         assert self._read(12).startswith(b"RFB 003.")
         self._socket.sendall(b"RFB 003.008\n")

@@ -128,7 +128,7 @@ class ScriptedRemote:
 
         if threading.current_thread() is self._thread:
             return function()
-        return self._loop.run(run(), 10)
+        return self._loop.run(run(), 60)
 
     def describe(self, env_state: str, episode: int | str | None = None) -> None:
         episode = self.episode if episode is None else episode

@@ -19,7 +19,7 @@ VERSIONS = [
     (b"003.008", b"008"), (b"003.889", b"008"), (b"004.001", b"008"), (b"005.000", b"008"),
 ]  # fmt: skip
 """The version that a server offers, and the minor version of the client's answer."""
-QUICK = Timeouts(connect=1.0, handshake=1.0, update=1.0, probe_interval=0.2, probe_deadline=0.2, close=1.0)
+QUICK = Timeouts(connect=10.0, handshake=10.0, update=10.0, probe_interval=0.2, probe_deadline=0.2, close=1.0)
 
 
 @dataclass(frozen=True)

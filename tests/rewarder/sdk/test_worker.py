@@ -55,5 +55,5 @@ async def test_stop_ends_the_thread():
     worker = Worker("ends")
     thread = await worker.call(threading.current_thread)
     worker.stop()
-    thread.join(5)
+    thread.join(60)
     assert not thread.is_alive()

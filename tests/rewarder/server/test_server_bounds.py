@@ -12,9 +12,9 @@ from tests.rewarder.server.test_server import EPISODE, raw
 
 
 async def test_connections_before_their_upgrade_are_bounded_and_the_oldest_makes_room(bench):
-    server = await bench.serve(limits=ServerLimits(unopened=3))
+    server = await bench.serve(limits=ServerLimits(unopened=3, open_timeout=600.0))
     silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(10)]
-    async with asyncio.timeout(5), raw(server.port):  # as those that connect in earnest are
+    async with asyncio.timeout(60), raw(server.port):  # as those that connect in earnest are
         ends = [await reader.read() for reader, _ in silent[:-3]]
     assert ends == [b""] * 7
     for _, writer in silent:
@@ -26,9 +26,9 @@ async def test_connections_before_their_upgrade_are_bounded_and_the_oldest_makes
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # asyncio has the collector close them
 async def test_over_tls_connections_before_their_handshake_are_bounded(bench, identity):
-    server = await bench.serve(limits=ServerLimits(unopened=3), tls=identity.context())
+    server = await bench.serve(limits=ServerLimits(unopened=3, open_timeout=600.0), tls=identity.context())
     silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         ended = [await reader.read() for reader, _ in silent[3:]]
     assert ended == [b"", b""]
     for _, writer in silent:
@@ -43,7 +43,7 @@ async def test_answers_to_pings_that_nobody_reads_are_bounded(bench):
         await client.recv()
         client.transport.pause_reading()
         ping = b"\x89\xfd" + bytes(4) + b"x" * 125
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while server.observers:
                 client.transport.write(ping * 1000)
                 await asyncio.sleep(0)

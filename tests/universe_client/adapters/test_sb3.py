@@ -128,7 +128,7 @@ def test_the_done_step_waits_for_the_first_frame_and_the_others_lose_nothing(thr
     wait_until(lambda: str(env.env.core.remotes[1].link.playing) == "2")
     assert not results
     three[0].next_episode()
-    thread.join(10)
+    thread.join(60)
     observations, rewards, dones, _ = results[0]
     assert values(observations) == [2, 1, 1]
     assert (rewards.tolist(), dones.tolist()) == ([1.0, 0.0, 0.0], [True, False, False])
@@ -177,7 +177,7 @@ def test_a_lost_remote_is_truncated_and_waited_for(three, open_sb3):
     thread.start()
     wait_until(lambda: bool(env.env._rows.awaiting[1]))
     three[1].start()
-    thread.join(20)
+    thread.join(60)
     _, _, dones, infos = results[0]
     assert dones.tolist() == [False, True, False]
     assert infos[1]["TimeLimit.truncated"] is True

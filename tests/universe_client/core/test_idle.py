@@ -17,7 +17,7 @@ def warnings(caplog):
 
 def test_u6_an_agent_that_stops_stepping_is_warned_once(scripted, playing, caplog):
     env = playing(scripted(), scripted(), idle_warning=0.3)
-    wait_until(lambda: warnings(caplog), 20)
+    wait_until(lambda: warnings(caplog))
     for _ in range(3):
         one_step(env)
         env.wait(0.3)
@@ -36,7 +36,7 @@ def test_u6_nobody_is_warned_while_no_remote_runs(scripted, open_env, caplog):
     env.wait(0.3)
     assert not warnings(caplog)
     remote.answer(request)
-    wait_until(lambda: warnings(caplog), 20)
+    wait_until(lambda: warnings(caplog))
 
 
 def test_u6_the_time_is_checked():

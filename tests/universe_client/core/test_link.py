@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from itertools import pairwise
 
 from tests.support.agent import until, until_running, wait_until
 from tests.support.remote import by_hand
@@ -145,12 +144,12 @@ def test_attempts_are_spaced_by_a_growing_pause(scripted, open_env):
     remote.stop()
     env.reset()
     times: list[float] = []
-    while len(times) < 5:
+    while len(times) < 12:
         until(env, lambda step: step.info["error"] is not None)
         times.append(time.monotonic())
-    pauses = [later - earlier for earlier, later in pairwise(times)]
-    assert pauses[0] >= 0.045
-    assert min(pauses[2:]) >= 0.19, pauses
+    assert times[-1] - times[0] > 1.5, (
+        "the least sum is 0.05 + 0.1 + 9 * 0.2; without growth the most is 11 * 0.075"
+    )
 
 
 def test_close_while_connecting_waiting_and_running(scripted, open_env):
@@ -159,7 +158,7 @@ def test_close_while_connecting_waiting_and_running(scripted, open_env):
         prepare(env)
         closer = threading.Thread(target=env.close)
         closer.start()
-        closer.join(5)
+        closer.join(60)
         assert not closer.is_alive()
 
 

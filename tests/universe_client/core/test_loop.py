@@ -94,5 +94,5 @@ def test_stop_from_its_own_thread_does_not_wait_for_itself(loop):
         return None
 
     loop.call(lambda: loop.stop(last()))
-    loop._thread.join(5)
+    loop._thread.join(60)
     assert not loop._thread.is_alive()

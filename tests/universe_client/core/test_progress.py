@@ -63,7 +63,7 @@ async def test_waiting_for_an_unmarked_moment_marks_it():
 def test_another_thread_waits_until_it_is_processed():
     loop = LoopThread()
     progress = Progress(loop.call)
-    progress.allow(10.0)
+    progress.allow(60.0)
     assert progress.await_processed(time.monotonic())
     loop.stop(asyncio.sleep(0))
 
@@ -71,7 +71,7 @@ def test_another_thread_waits_until_it_is_processed():
 def test_of_many_threads_none_waits_for_ever():
     loop = LoopThread()
     progress = Progress(loop.call)
-    progress.allow(10.0)
+    progress.allow(60.0)
     found: list[bool] = []
     threads = [
         threading.Thread(
@@ -90,4 +90,4 @@ def test_of_many_threads_none_waits_for_ever():
 def test_what_is_allowed_bounds_all_waits_together():
     progress = Progress(lambda function: None)  # a loop that stands still
     progress.allow(0.2)
-    assert 0.15 < seconds(lambda: [progress.await_processed(time.monotonic()) for _ in range(20)]) < 2
+    assert 0.15 < seconds(lambda: [progress.await_processed(time.monotonic()) for _ in range(100)]) < 10

@@ -306,7 +306,7 @@ def test_v12_a_forked_environment_refuses_to_work(scripted, open_gym):
     context = multiprocessing.get_context("fork")
     process = context.Process(target=_step_in_a_fork, args=(env,))
     process.start()
-    process.join(20)
+    process.join(60)
     assert process.exitcode == 0
 
 

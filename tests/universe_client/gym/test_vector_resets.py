@@ -56,7 +56,7 @@ def test_reset_waits_for_every_first_frame(scripted, open_gym):
     assert not results
     slow.next_episode()
     slow.reply(request)
-    thread.join(10)
+    thread.join(60)
     observations, infos = results[0]
     assert values(observations) == [60, 1], "the one that was there first has not been forgotten"
     assert not infos["resetting"].any()
@@ -181,7 +181,7 @@ def test_block_mode_waits_for_the_row_that_resets_and_the_others_are_up_to_date(
     wait_until(lambda: has_shown(env, 2, 90))
     assert not results
     three[0].next_episode()
-    thread.join(10)
+    thread.join(60)
     observations, rewards, *_ = results[0]
     assert values(observations) == [2, 1, 90]
     assert rewards.tolist() == [0.0, 1.0, 0.0]
@@ -224,7 +224,7 @@ def test_an_episode_that_nobody_saw_is_counted_and_its_reward_kept(scripted, ope
     thread.start()
     wait_until(lambda: not env.core.remotes[0].link.buffer._ready)
     remote.next_episode()
-    thread.join(10)
+    thread.join(60)
     observations, rewards, terminations, truncations, infos = result_of_reset[0]
     assert values(observations) == [3]
     assert (rewards, terminations | truncations) == ([0.0], [False])

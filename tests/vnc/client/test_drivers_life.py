@@ -132,7 +132,7 @@ async def test_a_server_that_answers_no_probe_is_lost(opened):
 
     async with opened.to(talk, QUICK) as (session, changes):
         await changes.until(lambda: session.error is not None)
-        assert probed.is_set(), "lost without having been asked"
+        await asyncio.wait_for(probed.wait(), 60)
         assert isinstance(session.error, PeerLost)
         assert "no answer to a probe within 0.2 s" in str(session.error)
 

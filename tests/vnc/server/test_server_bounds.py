@@ -111,14 +111,14 @@ async def test_a_client_that_takes_nothing_for_long_is_dropped(serve, clients, c
 
 async def test_a_client_that_takes_its_time_is_kept(serve, clients) -> None:
     width, height = 1600, 1000
-    server = await serve(width, height, limits=ServerLimits(stall=1.0))
+    server = await serve(width, height, limits=ServerLimits(stall=2.0))
     clients.append(client := await RFBClient.connect(server.port))
     server.present(np.ones((height, width, 3), np.uint8))
     client.request(False)
     length = 16 + width * height * 4
     for _ in range(8):
         client.writer.transport.pause_reading()
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.3)
         client.writer.transport.resume_reading()
         await client.read(length // 8)
     assert await client.silent(), "it was longer about it than the stall, and never as long without a byte"
@@ -130,16 +130,15 @@ async def test_a_flood_of_keys_leaves_the_others_their_frames(serve, clients) ->
     clients.append(flooder := await RFBClient.connect(server.port))
     clients.append(viewer := await RFBClient.connect(server.port))
     flood = encode([KeyEvent(97, True), KeyEvent(97, False)]) * 8192
-    loop = asyncio.get_running_loop()
-    slowest = 0.0
+    most = 0
     for step in range(60):
         if flooder.writer.transport.get_write_buffer_size() < len(flood):
             flooder.writer.write(flood)
         server.present(np.full((70, 100, 3), step + 1, np.uint8))
-        began = loop.time()
+        before = len(inbox.events)
         viewer.request(True)
         await viewer.update()
-        slowest = max(slowest, loop.time() - began)
+        most = max(most, len(inbox.events) - before)
     handled = len(inbox.events)
     assert 0 < handled < 60 * 16384, "the flood is slowed down"
-    assert slowest < 0.1, "a read of 256 KiB took that long by itself"
+    assert most <= 4096, "a frame waited for more keys than 32 KiB contain"

@@ -21,17 +21,17 @@ def throttled(env, step_rate):
 
 
 def test_steps_come_at_the_rate_whatever_the_agent_spends_within_it(scripted, open_env):
-    env = throttled(open_env(scripted()), step_rate=50)
+    env = throttled(open_env(scripted()), step_rate=10)
     env.step([[]])
 
-    def twenty_steps() -> None:
-        for _ in range(20):
-            threading.Event().wait(0.015)
+    def ten_steps() -> None:
+        for _ in range(10):
+            threading.Event().wait(0.075)
             env.step([[]])
 
-    elapsed = best_of(5, twenty_steps, 0.55)
-    assert elapsed >= 0.39, "faster than the rate"
-    assert elapsed < 0.55, "the agent's time was added to the period"
+    elapsed = best_of(5, ten_steps, 1.5)
+    assert elapsed >= 0.89, "faster than the rate"
+    assert elapsed < 1.5, "the agent's time was added to the period"
 
 
 def test_a_late_step_is_counted_and_not_made_up_for_by_a_burst(scripted, open_env):
@@ -55,7 +55,7 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
     inner = playing(remote)
     env = throttled(inner, step_rate=1000)
     until_running(env)
-    env.pacer.step_rate = 0.05  # each step takes 20 s, unless it is woken
+    env.pacer.step_rate = 0.005  # each step takes 200 s, unless it is woken
     env.step([[]])
 
     def step() -> None:
@@ -66,12 +66,12 @@ def test_actions_are_sent_before_the_wait(scripted, playing):
     stepper.start()
     assert remote.wait_for_events(1, timeout=60) == [KeyEvent(97, True)]
     env.close()
-    stepper.join(5)
+    stepper.join(60)
     assert not stepper.is_alive()
 
 
 def test_close_wakes_a_step_that_waits(scripted, open_env):
-    env = throttled(open_env(scripted()), step_rate=0.05)
+    env = throttled(open_env(scripted()), step_rate=0.005)
     failure: list[Exception] = []
 
     def step() -> None:
@@ -82,11 +82,9 @@ def test_close_wakes_a_step_that_waits(scripted, open_env):
 
     stepper = threading.Thread(target=step)
     stepper.start()
-    began = time.monotonic()
     env.close()
-    stepper.join(5)
-    assert not stepper.is_alive()
-    assert time.monotonic() - began < 5
+    stepper.join(60)
+    assert not stepper.is_alive(), "the step takes 200 s unless it is woken"
     assert len(failure) == 1
 
 
