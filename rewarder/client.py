@@ -37,7 +37,7 @@ from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.clock import ClockSync
 from rewarder.protocol.codec import MAX_FRAME
 from rewarder.protocol.features import Offer, want
-from rewarder.protocol.messages import Call, Envelope, EnvObservationSpace, ReplyPing
+from rewarder.protocol.messages import Action, Call, Envelope, EnvObservationSpace, Message, ReplyPing, Step
 from rewarder.protocol.sessions import ClientSession, close_reason
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
@@ -191,9 +191,7 @@ class RewarderClient:
 
     def step(self, events: Sequence[Sequence[object]]) -> int:
         """Send `v1.env.step`; return its message id. No effect on a connection that has ended."""
-        message_id = self._session.step(events, time.time())
-        self._flush()
-        return message_id
+        return self._send(Step(list(events)))
 
     def call(self, call: Call) -> int:
         """Send `v1.env.call`; return its message id. No effect on a connection that has ended.
@@ -201,14 +199,16 @@ class RewarderClient:
         Raises:
             ValueError: the arguments are too large for a message.
         """
-        message_id = self._session.call(call, time.time())
-        self._flush()
-        return message_id
+        return self._send(call)
 
     def action(self, env_id: str | None, action: Sequence[Sequence[Any]]) -> None:
         """Send `v0.agent.action`. No effect on a connection that has ended."""
-        self._session.action(env_id, action, time.time())
+        self._send(Action(env_id, list(action)))
+
+    def _send(self, message: Message) -> int:
+        message_id = self._session.send(message, time.time())
         self._flush()
+        return message_id
 
     async def closed(self) -> RewarderError:
         """Wait until the connection ends; return why."""

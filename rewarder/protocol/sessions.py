@@ -65,9 +65,14 @@ class _Session:
         frames, self._outbox = self._outbox, []
         return frames
 
-    def _send(self, message: Message, wall: float, **headers: Any) -> int:
+    def send(self, message: Message, wall: float, episode_id: EpisodeId | None = None, **headers: Any) -> int:
+        """Send a message, about an episode or about none; return its id.
+
+        Raises:
+            ValueError: the message is too large.
+        """
         message_id = next(self._ids)
-        self._outbox.append(encode(Headers(message_id, wall, **headers), message))
+        self._outbox.append(encode(Headers(message_id, wall, episode_id, **headers), message))
         return message_id
 
     def _warn(self, what: str) -> None:
@@ -100,25 +105,13 @@ class ClientSession(_Session):
         """Send a reset. Only the reply to the latest one has an effect."""
         self.reset_error = None
         # OpenAI's client always sends "0"; the server numbers the episodes.
-        self._reset_id = self._send(Reset(env_id, seed, fps), wall, episode_id=EpisodeId((0,)))
+        self._reset_id = self.send(Reset(env_id, seed, fps), wall, episode_id=EpisodeId((0,)))
         self._feed.reset_sent(self._reset_id)
         return self._reset_id
 
-    def step(self, events: Sequence[Sequence[object]], wall: float) -> int:
-        """Send a step, in lock-step; return the message id that the reply refers to."""
-        return self._send(Step(list(events)), wall)
-
-    def call(self, call: Call, wall: float) -> int:
-        """Send a call into the environment; return the message id that the reply refers to."""
-        return self._send(call, wall)
-
-    def action(self, env_id: str | None, action: Sequence[Sequence[Any]], wall: float) -> None:
-        """Send input that has no VNC event, such as a joystick's."""
-        self._send(Action(env_id, list(action)), wall)
-
     def ping(self, now: float, wall: float) -> None:
         """Send a ping, whose reply has the server's clock."""
-        self._pings[self._send(Ping(), wall)] = now
+        self._pings[self.send(Ping(), wall)] = now
         if len(self._pings) > MAX_PENDING:
             self._pings.popitem(last=False)
 
@@ -252,7 +245,7 @@ class ServerSession(_Session):
         envelope = decode(data)
         message, message_id = envelope.message, envelope.headers.message_id
         if isinstance(message, Ping):
-            self._send(ReplyPing(), wall, parent_message_id=message_id, parent_runtime=0.0)
+            self.send(ReplyPing(), wall, parent_message_id=message_id, parent_runtime=0.0)
         elif not isinstance(message, (Reset, Action, Step, Call)):
             self._refuse(message_id, f"unknown method {message.method!r}", wall)
         elif self.observer:
@@ -268,10 +261,6 @@ class ServerSession(_Session):
         else:
             return ActionRequest(message.env_id, _events(message.action))
         return None
-
-    def send(self, message: Message, wall: float, episode_id: EpisodeId | None = None) -> None:
-        """Send a message, about an episode or about none."""
-        self._send(message, wall, episode_id=episode_id)
 
     def reply(
         self, request: Request, message: Message, now: float, wall: float, episode_id: EpisodeId | None = None
@@ -290,15 +279,15 @@ class ServerSession(_Session):
         """
         runtime = now - request.received_at
         headers = {"parent_message_id": request.message_id, "parent_runtime": runtime}
-        self._send(message, wall, episode_id=episode_id, **headers)
+        self.send(message, wall, episode_id, **headers)
 
     def announce_close(self, reason: str, wall: float) -> None:
         """Send the reason why the connection is about to close."""
-        self._send(ConnectionClose(reason), wall)
+        self.send(ConnectionClose(reason), wall)
 
     def _refuse(self, message_id: int | None, reason: str, wall: float) -> None:
         self._warn(reason)
-        self._send(ReplyError(reason), wall, parent_message_id=message_id, parent_runtime=0.0)
+        self.send(ReplyError(reason), wall, parent_message_id=message_id, parent_runtime=0.0)
 
 
 def close_reason(text: str) -> str:

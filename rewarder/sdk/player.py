@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from rewarder.protocol.episode import RUNNING, EpisodeId
 from rewarder.protocol.sessions import ResetRequest
@@ -21,25 +20,13 @@ from rewarder.sdk.pacing import Pace
 from rewarder.sdk.worker import Worker
 from rewarder.server.server import RewarderServer
 from vnc.events import Event
-from vnc.session import Frame
+from vnc.server.server import VNCServer
 
 RESETTING = "resetting"
 SLOWEST, FASTEST = 1.0, 240.0
 """Bounds of the ticks per second that a client may ask for; other values are clipped."""
 
 log = logging.getLogger(__name__)
-
-
-class Screen(Protocol):
-    """What shows frames, such as `vnc.server.server.VNCServer`."""
-
-    def present(self, frame: Frame) -> None:
-        """Show `frame`."""
-        ...
-
-    def checksum(self) -> int:
-        """Return the CRC-32 of the shown pixels, row by row, R G B."""
-        ...
 
 
 class Player:
@@ -51,7 +38,7 @@ class Player:
         worker: Worker,
         inbox: Inbox,
         rewarder: RewarderServer,
-        screen: Screen | None,
+        screen: VNCServer | None,
         env_id: str,
     ) -> None:
         self._runtime = runtime

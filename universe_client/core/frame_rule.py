@@ -19,11 +19,14 @@ thread checks the others in each `Remote.poll`.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from rewarder.protocol.episode import EpisodeId
 from universe_client.core.view import View
 from vnc.session import Session
+
+if TYPE_CHECKING:
+    from universe_client.core.link import Link
 
 
 class WholeScreen:
@@ -76,23 +79,10 @@ class TickScreen:
         return self.checksum in (None, view.checksum)
 
 
-class Source(Protocol):
-    """What condition 3 needs of a link."""
-
-    @property
-    def playing(self) -> EpisodeId | None:
-        """The episode for which conditions 1 and 2 hold."""
-        ...
-
-    def await_processed(self, moment: float) -> bool:
-        """Wait until the messages of the rewarder that arrived by `moment` are processed; return whether they are."""
-        ...
-
-
-def is_current(source: Source, episode: EpisodeId, frame_time: float) -> bool:
+def is_current(link: Link, episode: EpisodeId, frame_time: float) -> bool:
     """Condition 3: return whether `episode` was still running when the frame of `frame_time` was complete."""
     # The order matters: `playing` is meaningful only after the messages have been processed.
-    return source.await_processed(frame_time) and source.playing == episode
+    return link.await_processed(frame_time) and link.playing == episode
 
 
 def agreed(taken: EpisodeId | None, running: EpisodeId | None) -> EpisodeId | None:

@@ -11,7 +11,7 @@ the fourth. Without a key, an axis is 0, or its bound next to 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -56,18 +56,6 @@ _PYGAME = {
 _WASD = {LEFT: ord("a"), RIGHT: ord("d"), UP: ord("w"), DOWN: ord("s")}
 
 
-class KeyMap(Protocol):
-    """Maps the keys of a tick to an action."""
-
-    def reset(self) -> None:
-        """Begin an episode."""
-        ...
-
-    def action(self, held: frozenset[int]) -> Any:
-        """Return the action for this tick."""
-        ...
-
-
 def key_map(env: gymnasium.Env[Any, Any]) -> KeyMap:
     """Return the keyboard mapping of `env`.
 
@@ -92,7 +80,7 @@ class DiscreteKeys:
         self._last = first
 
     def reset(self) -> None:
-        """Forget the last action."""
+        """Begin an episode: forget the last action."""
         self._last = self._first
 
     def action(self, held: frozenset[int]) -> int:
@@ -125,6 +113,10 @@ class ContinuousKeys:
                 values[axis] = self._low[axis] if back in held else self._high[axis]
         action: NDArray[Any] = values.reshape(self._space.shape).astype(self._space.dtype)
         return action
+
+
+KeyMap = DiscreteKeys | ContinuousKeys
+"""Maps the keys of a tick to an action."""
 
 
 def _discrete(env: gymnasium.Env[Any, Any], space: Discrete) -> DiscreteKeys:

@@ -10,7 +10,7 @@ import pytest
 from rewarder.errors import ProtocolError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Describe, ReplyError, ReplyReset, Reward, Text
+from rewarder.protocol.messages import Action, Describe, ReplyError, ReplyReset, Reward, Text
 from rewarder.protocol.sessions import (
     MAX_PENDING,
     MAX_WARNINGS,
@@ -117,7 +117,7 @@ def test_unanswered_pings_are_bounded(pair):
 
 
 def test_actions_arrive(pair):
-    pair.client.action("a", [["JoystickAxisXEvent", 0.1]], 0.0)
+    pair.client.send(Action("a", [["JoystickAxisXEvent", 0.1]]), 0.0)
     assert pair.to_server() == [ActionRequest("a", [["JoystickAxisXEvent", 0.1]])]
 
 
@@ -147,7 +147,7 @@ def test_an_unknown_client_method_gets_an_error_reply(pair, frame):
 def test_observers_may_only_ping():
     pair = Pair(observer=True)
     pair.client.reset("a", None, None, 0.0)
-    pair.client.action("a", [], 0.0)
+    pair.client.send(Action("a", []), 0.0)
     pair.client.ping(0.0, 0.0)
     assert pair.to_server() == [None, None, None]
     assert [each["method"] for each in pair.to_client()] == ["v0.reply.error"] * 2 + ["v0.reply.control.ping"]
