@@ -24,7 +24,7 @@ def test_every_target_has_a_corpus_and_every_corpus_a_target():
 def test_an_unknown_target_is_named(capsys):
     with pytest.raises(SystemExit):
         main(["nothing"])
-    assert "no target is called 'nothing'" in capsys.readouterr().err
+    assert "unknown target 'nothing'" in capsys.readouterr().err
 
 
 def test_an_input_that_breaks_a_parser_is_printed_and_how_to_try_it_again(tmp_path, capsys):

@@ -92,7 +92,7 @@ class EpisodicLives(GymWrapper):
         self._forget(rows[over])
         if lost.any():
             self._see(rows, observations)
-        infos[TRAJ_DONE], infos[f"_{TRAJ_DONE}"] = over, np.ones(len(rows), np.bool_)
+        gym_infos.put(infos, TRAJ_DONE, over)
         return observations, np.where(kept, 0.0, rewards), terminations | lost, truncations, infos
 
     def _count(self, rows: RowNumbers, infos: dict[str, Any]) -> Any:

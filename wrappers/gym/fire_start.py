@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from universe_client.gym.infos import NOOP, RESETTING, STICKY
+from universe_client.gym.infos import NOOP, RESETTING, STICKY, put
 from wrappers.gym.episodic_lives import TRAJ_DONE
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
@@ -56,7 +56,7 @@ class FireStart(GymWrapper):
         """Add `infos["fire"]`, and record which rows have begun."""
         observations, rewards, terminations, truncations, infos = result
         ignored = self._resetting[rows] | infos.get(NOOP, False) | infos.get(STICKY, False)
-        infos["fire"], infos["_fire"] = self._due[rows] & ~ignored, np.ones(len(rows), np.bool_)
+        put(infos, "fire", self._due[rows] & ~ignored)
         dones = terminations | truncations
         self._due[rows] = (self._due[rows] & ignored) | dones
         self._resetting[rows] = infos.get(TRAJ_DONE, dones) | infos.get(RESETTING, False)

@@ -9,7 +9,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import FRAME_NUMBER, RESETTING
+from universe_client.gym.infos import FRAME_NUMBER, RESETTING, put
 from vnc.session import Frame
 from wrappers.gym.pixel_wrapper import PixelWrapper
 from wrappers.gym.wrapper import RowNumbers, StepResult, chosen_rows
@@ -79,8 +79,7 @@ class HistoryWrapper(PixelWrapper):
 
     def _end_step(self, rows: RowNumbers, infos: dict[str, Any]) -> None:
         self._starts[rows] &= infos.get(RESETTING, False)
-        infos[FRAME_NUMBER] = self._changes[rows]
-        infos[f"_{FRAME_NUMBER}"] = np.ones(len(rows), np.bool_)
+        put(infos, FRAME_NUMBER, self._changes[rows])
 
     def take(self, rows: RowNumbers, frames: Frame, new: NDArray[np.bool_]) -> None:
         """Call `begin` or `follow` for each row; see `PixelWrapper.take`."""

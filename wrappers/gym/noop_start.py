@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import NOOP, RESETTING
+from universe_client.gym.infos import NOOP, RESETTING, put
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
@@ -70,7 +70,7 @@ class NoopStart(GymWrapper):
         """Add `infos["noop"]`, and count the replaced actions."""
         observations, rewards, terminations, truncations, infos = result
         replaced = (self._left[rows] > 0) & ~self._resetting[rows]
-        infos[NOOP], infos[f"_{NOOP}"] = replaced, np.ones(len(rows), np.bool_)
+        put(infos, NOOP, replaced)
         self._left[rows] -= replaced
         dones = terminations | truncations
         self._draw(rows[dones])

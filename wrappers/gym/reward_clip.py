@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
+from universe_client.gym.infos import put
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult
 
 
@@ -43,5 +44,5 @@ class RewardClip(GymWrapper):
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Clip the rewards of a batch."""
         observations, rewards, terminations, truncations, infos = result
-        infos["raw_reward"], infos["_raw_reward"] = rewards, np.ones(len(rows), np.bool_)
+        put(infos, "raw_reward", rewards)
         return observations, np.clip(rewards, self._low, self._high), terminations, truncations, infos

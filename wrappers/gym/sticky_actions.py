@@ -9,7 +9,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import iterate
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import RESETTING, STICKY
+from universe_client.gym.infos import RESETTING, STICKY, put
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
@@ -74,7 +74,7 @@ class StickyActions(GymWrapper):
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Add `infos["sticky"]`, and forget the last actions of episodes that ended."""
         observations, rewards, terminations, truncations, infos = result
-        infos[STICKY], infos[f"_{STICKY}"] = self._replaced[rows], np.ones(len(rows), np.bool_)
+        put(infos, STICKY, self._replaced[rows])
         dones = terminations | truncations
         self._forget(rows[dones | self._resetting[rows]])
         self._resetting[rows] = dones | infos.get(RESETTING, False)
