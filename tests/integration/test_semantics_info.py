@@ -49,10 +49,10 @@ def test_latencies_are_seconds_and_known_once_there_is_something_to_measure(scri
     assert 0 < info[prefix + "rtt"] < 1
     assert abs(info[prefix + "clock_skew"]) < 1
     for lag in ("lag.observation", "lag.reward", "lag.rewarder_message"):
-        assert -0.05 < info[prefix + lag] < 5, lag
+        assert -0.5 < info[prefix + lag] < 10, lag
     info = one_step(env, PRESS).info
     assert 0 < info["reaction_time"] < 10
-    assert 0 < info[prefix + "lag.action"] < 5
+    assert 0 < info[prefix + "lag.action"] < 10
     assert one_step(env).info["reaction_time"] is None
 
 

@@ -19,14 +19,17 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def best_of(attempts: int, function: Callable[[], object], good: float) -> float:
-    """Return the shortest duration of several calls; stop after one that took less than `good` seconds.
+    """Return the shortest of several calls in seconds, without the waiting for a processor (see `Stopwatch`).
 
-    A busy machine is slow at times; code that waits where it must not is slow every time.
+    Stop after a call that took less than `good` seconds. A busy machine is slow at times; code that waits where it must
+    not is slow every time.
     """
-    best = seconds(function)
-    while best >= good and (attempts := attempts - 1):
-        best = min(best, seconds(function))
-    return best
+    times = StepTimes()
+    for _ in range(attempts):
+        times.time(function)
+        if times.seconds[-1] < good:
+            break
+    return min(times.seconds)
 
 
 class Stopwatch:
