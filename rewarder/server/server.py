@@ -11,14 +11,12 @@ import logging
 import ssl
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
-from websockets.asyncio.connection import broadcast
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -26,7 +24,7 @@ from websockets.protocol import State
 
 from rewarder.errors import BUSY, OVERLOADED, ProtocolError
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.features import ENV_OBSERVATION, wanted
+from rewarder.protocol.features import ENV_OBSERVATION
 from rewarder.protocol.messages import (
     Describe,
     EnvObservation,
@@ -41,7 +39,6 @@ from rewarder.protocol.sessions import (
     ActionRequest,
     CallRequest,
     ResetRequest,
-    ServerSession,
     StepRequest,
     checked_reward,
     close_reason,
@@ -51,15 +48,14 @@ from rewarder.protocol.sessions import (
 )
 from rewarder.server.authenticator import Authenticator
 from rewarder.server.idle import IdleWatch
+from rewarder.server.peer import Peer, make_peer
 from rewarder.server.upgrade import (
     Extras,
     ServerLimits,
     Site,
     check_source,
-    is_observer,
     json_page,
     peer_address,
-    peer_label,
     refused,
     request_path,
     websocket_options,
@@ -69,13 +65,6 @@ from rewarder.version import peer_version
 __all__ = ["ResetRequest", "RewarderServer", "ServerLimits", "Site"]
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Peer:
-    websocket: ServerConnection
-    session: ServerSession
-    wants: frozenset[str]
 
 
 class RewarderServer:
@@ -117,7 +106,7 @@ class RewarderServer:
         self._auth = authenticator or Authenticator(password)
         self._site = site
         self._hosts = frozenset(name.lower() for name in hosts)
-        self._peers: dict[int, _Peer] = {}
+        self._peers: dict[int, Peer] = {}
         self._numbers = count(1)
         self._described: tuple[EpisodeId, Describe] | None = None
         self._server: Server | None = None
@@ -256,10 +245,7 @@ class RewarderServer:
 
     def _count(self, *, observer: bool) -> int:
         """Count open connections. A closing one does not count: its client may reconnect before its handler ends."""
-        return sum(
-            peer.session.observer is observer and peer.websocket.state is State.OPEN
-            for peer in self._peers.values()
-        )
+        return sum(peer.session.observer is observer and peer.is_open for peer in self._peers.values())
 
     # The upgrade
 
@@ -302,12 +288,10 @@ class RewarderServer:
         if self._site is not None and request_path(websocket).startswith(self._site.prefix):
             await self._site.serve(websocket)
             return
-        observer = is_observer(websocket)
-        refusal = self._refusal(observer)
-        session = ServerSession(next(self._numbers), observer=observer, label=peer_label(websocket))
-        peer = _Peer(websocket, session, self._wants(websocket))
+        peer = make_peer(websocket, next(self._numbers), self._extras)
+        refusal = self._refusal(peer.session.observer)
         if refusal is not None:
-            await self._turn_away(peer, *refusal)
+            await peer.turn_away(*refusal)
             return
         self._join(peer)
         try:
@@ -322,12 +306,7 @@ class RewarderServer:
             return BUSY, "another controller is active"
         return None
 
-    async def _turn_away(self, peer: _Peer, code: int, reason: str) -> None:
-        peer.session.announce_close(reason, time.time())
-        self._flush(peer)
-        await peer.websocket.close(code, reason)
-
-    def _join(self, peer: _Peer) -> None:
+    def _join(self, peer: Peer) -> None:
         self._peers[peer.session.connection] = peer
         self._idle.update(busy=self.controllers > 0)
         self._activate(peer)
@@ -342,13 +321,13 @@ class RewarderServer:
             peer.session.send(self._described[1], time.time(), self._described[0])
         self._flush(peer)
 
-    def _leave(self, peer: _Peer) -> None:
+    def _leave(self, peer: Peer) -> None:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
             self._idle.update(busy=self.controllers > 0)
             self._activate(peer)
 
-    def _activate(self, changed: _Peer) -> None:
+    def _activate(self, changed: Peer) -> None:
         """Activate the features that the controller wants; none without a controller.
 
         The newest controller counts: it may connect before the handler of the last one ends.
@@ -357,12 +336,7 @@ class RewarderServer:
             wants = [peer.wants for peer in self._peers.values() if not peer.session.observer]
             self._extras.activate(wants[-1] if wants else frozenset())
 
-    def _wants(self, websocket: ServerConnection) -> frozenset[str]:
-        if self._extras is None or websocket.request is None:
-            return frozenset()
-        return wanted(websocket.request.headers) & self._extras.offer.features
-
-    async def _listen(self, peer: _Peer) -> None:
+    async def _listen(self, peer: Peer) -> None:
         try:
             while True:
                 self._receive(peer, await peer.websocket.recv())
@@ -372,7 +346,7 @@ class RewarderServer:
             logger.warning("%s ! %s", peer.session.label, error)
             await peer.websocket.close(error.code, close_reason(str(error)))
 
-    def _receive(self, peer: _Peer, data: str | bytes) -> None:
+    def _receive(self, peer: Peer, data: str | bytes) -> None:
         request = peer.session.receive(data, time.monotonic(), time.time())
         self._flush(peer)
         if isinstance(request, ResetRequest):
@@ -391,16 +365,15 @@ class RewarderServer:
             peer.session.send(message, wall, episode_id)
             self._flush(peer)
 
-    def _flush(self, peer: _Peer) -> None:
-        waiting = peer.websocket.transport.get_write_buffer_size()
-        if waiting > self._limits.outgoing and peer.session.connection in self._peers:
-            self._drop(peer, waiting)
-        for frame in peer.session.data_to_send():
-            broadcast([peer.websocket], frame)
+    def _flush(self, peer: Peer) -> None:
+        unsent = peer.unsent
+        if unsent > self._limits.outgoing and peer.session.connection in self._peers:
+            self._drop(peer, unsent)
+        peer.flush()
 
-    def _drop(self, peer: _Peer, waiting: int) -> None:
+    def _drop(self, peer: Peer, unsent: int) -> None:
         """Close the connection of a client that does not read, after the close timeout."""
-        logger.warning("%s ! does not read, %d bytes are unsent", peer.session.label, waiting)
+        logger.warning("%s ! does not read, %d bytes are unsent", peer.session.label, unsent)
         self._leave(peer)
         drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "the client does not read"))
         self._drops.add(drop)

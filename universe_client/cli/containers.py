@@ -15,8 +15,9 @@ from rich.text import Text
 
 from rewarder.client import RewarderAddress
 from universe_client.errors import ConfigError
-from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine
+from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Engine
 from universe_client.providers.containers.owner import SESSION, Owner
+from universe_client.providers.containers.records import Container
 from universe_client.providers.containers.removal import reap, take_down
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress

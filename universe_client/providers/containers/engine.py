@@ -7,7 +7,6 @@ import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,14 @@ from universe_client.errors import ConfigError
 from universe_client.providers.containers.daemon import EngineError, EngineMissing, daemon_url, knock
 from universe_client.providers.containers.images import Image
 from universe_client.providers.containers.owner import SESSION
+from universe_client.providers.containers.records import (
+    Access,
+    Container,
+    Labelled,
+    Plan,
+    container_of,
+    labelled,
+)
 
 HOST = "127.0.0.1"
 VNC_PORT, REWARDER_PORT = 5900, 15900
@@ -43,66 +50,6 @@ _INSTALL = "docker remotes need the Docker SDK: pip install '.[docker]' in a che
 
 class ImageMissing(EngineError):
     """The daemon does not have the image."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A container to create."""
-
-    name: str
-    reference: str
-    request: Request
-    labels: Mapping[str, str]
-    limits: Image
-    network: str
-    is_open: bool = False
-    """Whether the container may use the network without restrictions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Container:
-    """The present state of one of our containers."""
-
-    id: str
-    name: str
-    image: str
-    labels: Mapping[str, str]
-    state: str
-    exit_code: int
-    out_of_memory: bool
-    memory: int
-    ports: Mapping[int, int]
-    health: str | None
-
-    @property
-    def is_running(self) -> bool:
-        """Whether its first process runs."""
-        return self.state == "running"
-
-    @property
-    def is_unhealthy(self) -> bool:
-        """Whether its health check has failed repeatedly."""
-        return self.health == "unhealthy"
-
-
-class Access(msgspec.Struct, frozen=True):
-    """How clients of a container authenticate."""
-
-    password: str | None
-    certificate: str | None
-    """The certificate (PEM) with which clients have to use TLS; None without TLS."""
-
-    def __repr__(self) -> str:
-        return "Access(...)"
-
-
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """One of our networks or volumes."""
-
-    id: str
-    name: str
-    labels: Mapping[str, str]
 
 
 def check_sdk() -> None:
@@ -248,7 +195,7 @@ class Engine:
         """Return the present state of a container; None if it does not exist."""
         try:
             with self._translated():
-                return _container(self._container(identity).attrs)
+                return container_of(self._container(identity).attrs)
         except EngineError as error:
             if isinstance(error.__cause__, self._sdk.errors.NotFound):
                 return None
@@ -278,7 +225,7 @@ class Engine:
         """Return all containers with our label, of any owner."""
         with self._translated():
             found = self._client.containers.list(all=True, filters={"label": SESSION}, ignore_removed=True)
-        return [_container(container.attrs) for container in found]
+        return [container_of(container.attrs) for container in found]
 
     def _container(self, identity: str) -> Any:
         return self._client.containers.get(identity)
@@ -298,7 +245,7 @@ class Engine:
         """Return all networks with our label, of any owner."""
         with self._translated():
             found = self._client.networks.list(filters={"label": SESSION})
-        return [_labelled(one) for one in found]
+        return [labelled(one) for one in found]
 
     def remove_network(self, identity: str) -> None:
         """Remove a network, if it exists."""
@@ -315,7 +262,7 @@ class Engine:
     def volumes(self) -> list[Labelled]:
         """Return all volumes with our label, of any owner."""
         with self._translated():
-            return [_labelled(one) for one in self._client.volumes.list(filters={"label": SESSION})]
+            return [labelled(one) for one in self._client.volumes.list(filters={"label": SESSION})]
 
     def remove_volume(self, name: str) -> None:
         """Remove a volume, if it exists."""
@@ -377,28 +324,6 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             yield line.decode("utf-8", "replace")
-
-
-def _container(attributes: Mapping[str, Any]) -> Container:
-    state, config = attributes["State"], attributes["Config"]
-    bound = attributes["NetworkSettings"]["Ports"] or {}
-    ports = {int(port.partition("/")[0]): int(hosts[0]["HostPort"]) for port, hosts in bound.items() if hosts}
-    return Container(
-        id=attributes["Id"],
-        name=attributes["Name"].lstrip("/"),
-        image=config["Image"],
-        labels=config["Labels"] or {},
-        state=state["Status"],
-        exit_code=state["ExitCode"],
-        out_of_memory=state["OOMKilled"],
-        memory=attributes["HostConfig"]["Memory"],
-        ports=ports,
-        health=(state.get("Health") or {}).get("Status"),
-    )
-
-
-def _labelled(found: Any) -> Labelled:
-    return Labelled(str(found.id), str(found.name), found.attrs.get("Labels") or {})
 
 
 def _security(limits: Image) -> list[str]:

@@ -12,8 +12,9 @@ import msgspec
 from rewarder.client import RewarderAddress
 from rewarder.serving import Ready
 from universe_client.providers.containers.daemon import EngineError
-from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Container, Engine, Plan
+from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Engine
 from universe_client.providers.containers.owner import SESSION
+from universe_client.providers.containers.records import Container, Plan
 from universe_client.providers.containers.removal import session_is_open
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress

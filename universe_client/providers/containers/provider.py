@@ -15,10 +15,11 @@ from universe_client.home import Home
 from universe_client.providers.containers.answering import answers
 from universe_client.providers.containers.background import blocking
 from universe_client.providers.containers.daemon import EngineError, EngineMissing
-from universe_client.providers.containers.engine import Engine, ImageMissing, Plan, check_sdk
+from universe_client.providers.containers.engine import Engine, ImageMissing, check_sdk
 from universe_client.providers.containers.images import IMAGES, Image, image_for
 from universe_client.providers.containers.one_container import OneContainer, Phase, how_it_ended
 from universe_client.providers.containers.owner import SESSION, Owner
+from universe_client.providers.containers.records import Plan
 from universe_client.providers.containers.removal import reap
 from universe_client.providers.provider import RemoteAddress
 from universe_client.renamed import refuse_old_names
