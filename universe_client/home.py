@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from universe_client.errors import LocalStateError
-from vnc import home
+from vnc.client import home
 
 
 class Home(home.Home):

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from vnc import _core
 from vnc.client.dial import resolve
+from vnc.client.home import Home
 from vnc.client.wire import Wire
 from vnc.encodings import preference
 from vnc.errors import (
@@ -25,7 +26,6 @@ from vnc.errors import (
     unreachable,
 )
 from vnc.events import Event, encode
-from vnc.home import Home
 from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 

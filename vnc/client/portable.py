@@ -21,13 +21,13 @@ import numpy as np
 
 from vnc import fences
 from vnc.client.handshake import ServerInit, joined
+from vnc.client.home import Home
 from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
 from vnc.encodings import FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
-from vnc.home import Home
 from vnc.server.damage import Part, around
 from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
 
