@@ -10,18 +10,18 @@ use std::collections::VecDeque;
 use pixels::Rgb;
 
 use crate::buffer::Buffer;
-use crate::client;
 use crate::decoders::Registry;
 use crate::encodings::default_encodings;
 use crate::error::Error;
 use crate::event::Event;
 use crate::flow::Flow;
-use crate::framebuffer::Framebuffer;
 use crate::handshake::{Credentials, Handshake, ServerInit, Step};
 use crate::limits::Limits;
-use crate::messages::{begin_update, colour_map, cut_text, fence};
-use crate::shown::Shown;
-use crate::update::{Drawn, Update};
+use crate::messages::client;
+use crate::messages::server::{begin_update, colour_map, cut_text, fence};
+use crate::messages::update::{Drawn, Update};
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::shown::Shown;
 use crate::wire::Bytes;
 
 /// The configuration of a connection.

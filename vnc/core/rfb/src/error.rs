@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use crate::geometry::Rect;
+use crate::screen::geometry::Rect;
 
 /// Why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The events that a connection reports to its caller.
 
 use crate::handshake::ServerInit;
-use crate::update::{Cursor, Totals};
+use crate::messages::update::{Cursor, Totals};
 
 /// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@
 //!   because servers merge waiting requests. If a server does not merge them, one more request stays open after each
 //!   refresh, and from the third refresh on an update from before the call may complete it.
 
-use crate::client;
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
+use crate::messages::client;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 
 /// The largest number of requests that are assumed to be open: the incremental one, and a probe or a full one.
 const MOST_OPEN: u8 = 2;

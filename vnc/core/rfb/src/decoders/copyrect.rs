@@ -7,8 +7,8 @@
 
 use super::{Decoder, Progress, Scan, sized};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 use crate::wire::Bytes;
 
 pub(super) struct CopyRect;

@@ -13,8 +13,8 @@ use pixels::{Rgb, Subrects};
 
 use super::{Decoder, Progress, Scan};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::{Framebuffer, Window};
-use crate::geometry::{Rect, Tile};
+use crate::screen::framebuffer::{Framebuffer, Window};
+use crate::screen::geometry::{Rect, Tile};
 use crate::wire::Bytes;
 
 pub(super) struct Hextile;

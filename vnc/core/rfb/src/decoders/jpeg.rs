@@ -6,8 +6,8 @@ use zune_core::options::DecoderOptions;
 use zune_jpeg::JpegDecoder;
 
 use crate::error::Reason;
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 
 /// Characters of zune-jpeg's error messages that are kept.
 const MESSAGE: usize = 120;

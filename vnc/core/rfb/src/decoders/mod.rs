@@ -1,11 +1,12 @@
-//! The decoders of the encodings. A new encoding is one file here and one line in `Registry::new`.
+//! The decoders of the encodings: a new encoding is one file here and one line in `Registry::new`.
 
 use crate::error::{Fault, Reason};
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 
 mod copyrect;
 mod hextile;
+mod inflate;
 mod jpeg;
 mod raw;
 mod rre;
@@ -87,8 +88,8 @@ pub(crate) mod testing {
 
     use super::{Decoder, Progress, Scan};
     use crate::error::Fault;
-    use crate::framebuffer::Framebuffer;
-    use crate::geometry::Rect;
+    use crate::screen::framebuffer::Framebuffer;
+    use crate::screen::geometry::Rect;
 
     /// Scan every prefix of the payload, then decode it on an 80x80 screen.
     pub fn draw(decoder: &mut dyn Decoder, rect: Rect, payload: &[u8]) -> Result<Framebuffer, Fault> {

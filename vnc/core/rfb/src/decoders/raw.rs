@@ -8,8 +8,8 @@ use pixels::drop_padding;
 
 use super::{Decoder, Progress, Scan};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 
 pub(super) struct Raw;
 

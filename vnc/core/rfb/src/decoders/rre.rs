@@ -8,8 +8,8 @@
 
 use super::{Decoder, Progress, Scan, announced};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::Framebuffer;
-use crate::geometry::{Rect, Tile};
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::{Rect, Tile};
 use crate::wire::Bytes;
 
 pub(super) struct Rre;

@@ -12,12 +12,12 @@
 
 use pixels::{Depth, Palette};
 
+use super::inflate::Inflater;
 use super::{Decoder, Progress, Scan, jpeg, sized};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::{Framebuffer, Window};
-use crate::geometry::Rect;
-use crate::inflate::Inflater;
 use crate::limits::Limits;
+use crate::screen::framebuffer::{Framebuffer, Window};
+use crate::screen::geometry::Rect;
 use crate::wire::Bytes;
 
 #[derive(Default)]

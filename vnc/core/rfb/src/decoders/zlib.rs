@@ -5,11 +5,11 @@
 //! | length | deflated data |
 //! ```
 
+use super::inflate::Inflater;
 use super::{Decoder, Progress, Scan, announced, raw};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
-use crate::inflate::Inflater;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 use crate::wire::Bytes;
 
 #[derive(Default)]

@@ -13,12 +13,12 @@
 
 use pixels::{Depth, Palette, Rgb};
 
+use super::inflate::Inflater;
 use super::{Decoder, Progress, Scan, announced};
-use crate::brush::{Brush, Dab};
 use crate::error::{Fault, Reason};
-use crate::framebuffer::{Framebuffer, Window};
-use crate::geometry::{Rect, Tile};
-use crate::inflate::Inflater;
+use crate::screen::brush::{Brush, Dab};
+use crate::screen::framebuffer::{Framebuffer, Window};
+use crate::screen::geometry::{Rect, Tile};
 use crate::wire::Bytes;
 
 const HEADER: usize = 4 /* length */;

@@ -1,6 +1,6 @@
 //! Which pixels were drawn since a certain moment, exactly. It exists only while something waits for all of them.
 
-use crate::geometry::Rect;
+use crate::screen::geometry::Rect;
 
 /// One bit per pixel; each row begins in a new word. INVARIANT: `left` is the number of clear bits of pixels.
 #[derive(Clone, Debug)]

@@ -9,12 +9,16 @@
 //! every refusal → Reason → error
 //! ```
 
-use crate::auth;
 use crate::error::{Error, clean_text};
 use crate::limits::{HARD_SIDE, Limits};
-use crate::security_types;
-use crate::vencrypt::{self, Login, Tls};
 use crate::wire::Bytes;
+
+mod auth;
+mod security_types;
+mod vencrypt;
+
+use vencrypt::Login;
+pub use vencrypt::Tls;
 
 const NONE: u8 = 1;
 const VNC_AUTH: u8 = 2;

@@ -2,10 +2,10 @@
 
 use pixels::{Canvas, Rgb};
 
-use crate::brush::Brush;
-use crate::coverage::Coverage;
 use crate::error::Reason;
-use crate::geometry::{Rect, Tile};
+use crate::screen::brush::Brush;
+use crate::screen::coverage::Coverage;
+use crate::screen::geometry::{Rect, Tile};
 
 /// The size of a damage cell, in pixels. 64 pixels are 192 bytes: three cache lines of each row.
 const CELL_WIDTH: usize = 64;

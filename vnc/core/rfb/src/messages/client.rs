@@ -1,6 +1,6 @@
 //! Messages from client to server (RFC 6143 7.5).
 
-use crate::geometry::Rect;
+use crate::screen::geometry::Rect;
 
 /// The pixel format of all our connections: 32 bits, little endian, bytes R G B X. CPIXEL and TPIXEL are then R G B.
 const PIXEL_FORMAT: [u8; 16] = [

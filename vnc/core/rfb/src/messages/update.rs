@@ -12,10 +12,10 @@ use std::ops::AddAssign;
 use crate::decoders::{Progress, Registry, Scan};
 use crate::encodings::{CURSOR, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, LAST_RECT, RAW};
 use crate::error::{Error, Reason};
-use crate::framebuffer::Framebuffer;
-use crate::geometry::Rect;
 use crate::handshake::check_size;
 use crate::limits::Limits;
+use crate::screen::framebuffer::Framebuffer;
+use crate::screen::geometry::Rect;
 use crate::wire::Bytes;
 
 const RECT_HEADER: usize = 2 + 2 + 2 + 2 /* x, y, width, height */ + 4 /* encoding */;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use pixels::Rgb;
 
 use crate::event::Event;
-use crate::framebuffer::Framebuffer;
-use crate::update::{Totals, Update};
+use crate::messages::update::{Totals, Update};
+use crate::screen::framebuffer::Framebuffer;
 
 /// The newest whole frame, and what the next one will contain.
 #[derive(Default)]
