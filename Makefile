@@ -82,8 +82,8 @@ coverage: .venv/.dev system
 
 # Ten minutes over VNC in real time, and a few in lock-step; fails if the agents learn less than docs/learning.md states.
 learn: .venv/.learn
-	$(BIN)/python examples/learn_neon_drive.py --curve docs/learn-neon-drive.png
-	$(BIN)/python examples/learn_cartpole.py --curve docs/learn-cartpole.png
+	$(BIN)/python examples/learn_neon_drive.py --curve docs/pictures/learn-neon-drive.png
+	$(BIN)/python examples/learn_cartpole.py --curve docs/pictures/learn-cartpole.png
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11")'

@@ -22,12 +22,12 @@ OURS, PEER, BOUND, OTHER = "#2a6fdb", "#b0b0b0", "#3a9a5b", "#d9822b"
 
 
 def write() -> None:
-    """Write docs/performance-tables.md and docs/performance-*.svg."""
+    """Write docs/performance-tables.md and docs/pictures/performance-*.svg."""
     reports = newest()
     sections = [_section(name, reports[name]) for name in BENCHMARKS if name in reports]
     (_DOCS / "performance-tables.md").write_text("\n\n".join([_HEAD.rstrip(), *sections]) + "\n")
     for name, draw in _PICTURES.items():
-        _picture(_DOCS / f"performance-{name}.svg", draw, reports)
+        _picture(_DOCS / "pictures" / f"performance-{name}.svg", draw, reports)
 
 
 def _section(name: str, report: Report) -> str:
