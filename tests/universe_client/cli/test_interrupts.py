@@ -23,13 +23,23 @@ __all__ = ["open_gym", "serve_runtime"]
 
 def interrupted(call: Callable[[], object]) -> None:
     """Make `call` on the main thread, again if it returns, and interrupt it."""
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        while True:
-            call()
-    timer.join()
+    main, over = threading.main_thread().ident, threading.Event()
+
+    def interrupt() -> None:
+        delay = 0.2
+        while not over.wait(delay):
+            signal.pthread_kill(main, signal.SIGINT)
+            delay = 10.0  # Python drops an exception that is raised in a finalizer: then try again
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            while True:
+                call()
+    finally:
+        over.set()
+        thread.join()
 
 
 def test_the_vector_face_steps_on_after_an_interrupted_step(scripted, open_gym):
