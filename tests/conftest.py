@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "docker: needs a Docker daemon and our images")
+    _stop_ignoring_signals()
+
+
+def _stop_ignoring_signals() -> None:
+    """Undo what shells without job control do to background jobs: they start them with SIGINT and SIGQUIT ignored.
+
+    Tests interrupt this process and its children, which inherit it.
+    """
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGQUIT, signal.SIG_DFL),
+        (signal.SIGTERM, signal.SIG_DFL),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
