@@ -28,7 +28,9 @@ async def test_f39_a_big_clipboard_is_skipped_and_the_session_goes_on(
     ):
         await changes.until(lambda: session.frames > 0)
         with copied(display, length):
-            await changes.until(lambda: session.error is not None or session.stats.long_cut_texts > 0)
+            await changes.until(
+                lambda: session.error is not None or session.stats.long_cut_texts > 0, _CONGESTED
+            )
         frames = session.frames
         async with logo(display):
             await changes.until(lambda: session.error is not None or session.frames > frames, _CONGESTED)
