@@ -107,7 +107,7 @@ class Account:
         )
 
     def _name(self, life: Life, episode: int) -> str:
-        return f"remote {self.slot}, process {life.process}, episode {episode}"
+        return f"remote {self.slot}, process {life.pid}, episode {episode}"
 
 
 def _apart(

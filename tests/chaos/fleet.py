@@ -66,9 +66,7 @@ class Fleet:
         member = self.members[index]
         address = await member.provider.acquire(0)
         assert address.rewarder is not None
-        process = member.provider._children[0].process.pid
-        if member.life is None or member.life.process != process:
-            member.life = Life(self._ledger, process)
+        member.life = Life.of(self._ledger, member.provider._children[0].process.pid)
         member.vnc.target, member.rewarder.target = address.vnc.port, address.rewarder.port
         return replace(
             address,

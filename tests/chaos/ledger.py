@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from tests.support.processes import start_ticks
+
 ENV_ID = "chaos.Numbers-v0"
 WIDTH, HEIGHT = 24, 16
 TICKS, REWARDS = 20.0, 10.0
 """Rewards per second."""
 _SHORTEST, _LONGEST = 8, 24  # rewards of an episode; 4 ** 24 is exact in a double
+_PID_BITS = 22  # PID_MAX_LIMIT of Linux
 _PART = 1 << 12  # of a colour: one half is for the life, the other for the episode
 
 
@@ -44,10 +47,25 @@ def total(rewards: int) -> float:
 
 @dataclass(frozen=True)
 class Life:
-    """One process that plays a remote: its id, and the directory of its files."""
+    """One process that plays a remote.
+
+    Attributes:
+        directory: of its files.
+        number: of the process, which no later process has although process ids are used again.
+    """
 
     directory: Path
-    process: int
+    number: int
+
+    @classmethod
+    def of(cls, directory: Path, pid: int) -> Life:
+        """Return the life of a running process."""
+        return cls(directory, start_ticks(pid) << _PID_BITS | pid)
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self.number % (1 << _PID_BITS)
 
     def write(self, episode: int) -> None:
         """Record one reward of `episode`."""
@@ -66,15 +84,15 @@ class Life:
 
     def colour(self, episode: int) -> int:
         """Return the colour of the screen during an episode, 0xRRGGBB."""
-        return self.process % _PART * _PART + episode % _PART
+        return self.number % _PART * _PART + episode % _PART
 
     def shows_older(self, colour: int, episode: int) -> bool:
         """Return whether this colour belongs to another life, or to an episode before `episode`."""
         life, shown = divmod(colour, _PART)
-        return life != self.process % _PART or (shown - episode) % _PART >= _PART // 2
+        return life != self.number % _PART or (shown - episode) % _PART >= _PART // 2
 
     def _path(self, episode: int) -> Path:
-        return self.directory / f"{self.process}-{episode}"
+        return self.directory / f"{self.number}-{episode}"
 
 
 def judged(arrived: float, written: int, *, whole: bool) -> Verdict | None:

@@ -14,8 +14,8 @@ from tests.chaos.ledger import REWARDS, Life, length, value
 
 def main() -> None:
     directory = Path(sys.argv[1])
-    life = Life(directory, os.getppid())
-    episode = _counted(directory / f"starts-{life.process}")
+    life = Life.of(directory, os.getppid())
+    episode = _counted(directory / f"starts-{life.number}")
     display = os.environ["DISPLAY"].removeprefix(":")
     screen = WindowClient(f"/tmp/.X11-unix/X{display}", Path(os.environ["XAUTHORITY"]).read_bytes()[-16:])
     screen.background(life.colour(episode))
@@ -27,7 +27,7 @@ def main() -> None:
         time.sleep(max(due - time.monotonic(), 0))
         life.write(episode)
         done = number == length(episode) - 1
-        report = {"reward": value(number), "done": done, "info": {"life": life.process}}
+        report = {"reward": value(number), "done": done, "info": {"life": life.number}}
         print(json.dumps(report), flush=True)
     screen.close()
 

@@ -22,7 +22,7 @@ class Numbers(Runtime):
     fps, width, height = TICKS, WIDTH, HEIGHT
 
     def __init__(self) -> None:
-        self._life = Life(Path(os.environ[LEDGER]), os.getpid())
+        self._life = Life.of(Path(os.environ[LEDGER]), os.getpid())
         self._episode = self._ticks = self._rewards = 0
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
@@ -37,7 +37,7 @@ class Numbers(Runtime):
         self._life.write(self._episode)
         number, self._rewards = self._rewards, self._rewards + 1
         done = self._rewards == length(self._episode)
-        return Tick(self._draw(), value(number), done, info={"life": self._life.process})
+        return Tick(self._draw(), value(number), done, info={"life": self._life.number})
 
     def _draw(self) -> Frame:
         colour = np.frombuffer(self._life.colour(self._episode).to_bytes(3, "big"), np.uint8)

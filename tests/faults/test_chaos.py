@@ -1,4 +1,4 @@
-"""A short run of `make chaos`, with fewer remotes (F36)."""
+"""A short run of `make chaos`, with fewer remotes (F36), and its files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ import random
 
 import pytest
 
+from tests.chaos import ledger
 from tests.chaos.fleet import ROOT
+from tests.chaos.ledger import Life
 from tests.chaos.remote import LEDGER
 from tests.chaos.run import chaos
+from tests.support.processes import start_ticks
 
 SECONDS = 30.0
+
+
+def test_a_process_id_that_is_used_again_is_another_life(tmp_path, monkeypatch):
+    before = Life.of(tmp_path, os.getpid())
+    before.write(3)
+    monkeypatch.setattr(ledger, "start_ticks", lambda pid: start_ticks(pid) + 1)
+    after = Life.of(tmp_path, os.getpid())
+    assert after.pid == before.pid == os.getpid()
+    assert (before.written(3), after.written(3)) == (1, 0)
 
 
 @pytest.mark.fault("F36", "24 h soak, 16 remotes, one random fault each minute")

@@ -46,6 +46,18 @@ def state(pid: int) -> str:
     return _stat(pid)[0]
 
 
+def start_ticks(pid: int) -> int:
+    """Return when a process started, in clock ticks since the boot: with its id, this names it for ever.
+
+    Raises:
+        ProcessLookupError: it has ended.
+    """
+    fields = _stat(pid)
+    if not fields:
+        raise ProcessLookupError(f"process {pid} has ended")
+    return int(fields[19])
+
+
 class Obituary:
     """Waits for the end of processes. Create it while they run, so that a reused id is not mistaken for them."""
 
