@@ -24,6 +24,7 @@ from vnc.session import Timeouts
 
 WINDOW = Path(__file__).parent / "colour_window.py"
 ENV_ID = "process.colour-window"
+DRAWN_PER_SECOND = 30
 PRESS_A = [("KeyEvent", "a", True), ("KeyEvent", "a", False)]
 QUICK = Config(backoff=(0.2, 0.5), timeouts=Timeouts(probe_interval=0.5, probe_deadline=4.0, handshake=4.0))
 
@@ -54,11 +55,10 @@ def red(step, slot):
     return None if step.observation_n[slot] is None else colour(step.observation_n[slot])[0]
 
 
-def frames(seen, slot):
-    """How many pictures the program drew, and how many of them the agent saw."""
+def advances(seen, slot):
+    """The number of pictures that the program drew from each step to the next."""
     blues = [colour(step.observation_n[slot])[2] for step in seen]
-    advances = [(new - old) % 256 for old, new in pairwise(blues)]
-    return sum(advances), sum(1 for advance in advances if advance)
+    return [(new - old) % 256 for old, new in pairwise(blues)]
 
 
 def xvnc(env, slot):
@@ -97,11 +97,11 @@ def check_cut_once(seen, slot):
 
 
 def check_undisturbed(seen, slot):
-    """Not one step without this slot's observation, nothing ended, and its pictures kept coming."""
+    """Not one step without this slot's observation, nothing ended, and its pictures never stopped for two seconds."""
     assert all(step.observation_n[slot] is not None for step in seen)
     assert not any(step.done_n[slot] or step.info_n[slot]["error"] for step in seen)
-    drawn, shown = frames(seen, slot)
-    assert drawn > 10 and shown >= 0.3 * drawn  # a starved client merges frames
+    drawn = advances(seen, slot)
+    assert sum(drawn) > 10 and max(drawn) < 2 * DRAWN_PER_SECOND
 
 
 def test_a_key_changes_the_picture_and_earns_a_reward(env):
@@ -179,7 +179,7 @@ def test_a_short_stop_is_only_a_stall(env):
     try:
         start = len(seen)
         seen += until(env, lambda step: step.info_n[1]["stats.vnc.updates.n"] > 0)
-        while frames(seen[start:], 1)[0] < 10:
+        while sum(advances(seen[start:], 1)) < 10:
             seen.append(one_step(env))
             env.wait(0.1)
     finally:
