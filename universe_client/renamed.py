@@ -107,8 +107,9 @@ def refuse_old_names(cls: _Class) -> _Class:
 
     @functools.wraps(init)
     def checked(self: object, *args: Any, **kwargs: Any) -> None:
-        for name in hints.keys() & kwargs.keys():
-            raise ConfigError(f"{cls.__name__} has no argument {name}=: {hints[name]}")
+        if kwargs:  # events are made in every step, mostly without names
+            for name in hints.keys() & kwargs.keys():
+                raise ConfigError(f"{cls.__name__} has no argument {name}=: {hints[name]}")
         init(self, *args, **kwargs)
 
     cls.__init__ = checked  # type: ignore[misc]

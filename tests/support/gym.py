@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.fixtures import QUICK, provider
 from universe_client import GymEnv, GymVectorEnv
+from universe_client.core.remote import Remote
 
 QUICKLY: dict[str, Any] = {
     "backoff": (0.05, 0.2),
@@ -67,12 +68,12 @@ def new_value(row: int, value: int) -> Callable[[Any], bool]:
     return lambda result: values(result[0])[row] == value
 
 
-def has_shown(env: Any, row: int, value: int) -> bool:
+def has_shown(remote: Remote, value: int) -> bool:
     """Whether the newest frame has this value and is ready for the agent.
 
     `Remote.has_news` alone is not enough: the answer to a probe is also a frame, with the old pixels.
     """
-    link = env.unwrapped.core.remotes[row].link
+    link = remote.link
     session = link.session
     newest = np.zeros(session.shape, np.uint8)
     session.take(newest)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.agent import one_step, wait_until
+from tests.support.gym import has_shown
 from tests.support.remote import by_hand
 from universe_client import ConfigError, RemoteError
 from universe_client.errors import ResetRejected, ResetTimeout
@@ -193,10 +194,9 @@ def test_the_others_live_on_while_one_resets(scripted, open_env):
     def meanwhile() -> None:
         one.reward(2.0)
         one.paint(99)
-        wait_until(lambda: env.unwrapped.remotes[0].link.session.stats.updates > updates)
+        wait_until(lambda: has_shown(env.unwrapped.remotes[0], 99))
         slow.next_episode()
 
-    updates = env.unwrapped.remotes[0].link.session.stats.updates
     timer = threading.Timer(0.1, meanwhile)
     timer.start()
     steps = [one_step(env)]
