@@ -12,6 +12,8 @@ RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
 DESKTOP_SIZE, LAST_RECT, POINTER_POSITION, CURSOR, X_CURSOR = -223, -224, -232, -239, -240
 QEMU_KEYS, LED_STATE, DESKTOP_NAME, EXTENDED_DESKTOP_SIZE = -258, -261, -307, -308
 FENCE, CONTINUOUS_UPDATES = -312, -313
+SHARED_FRAMES, SHARED_OFFER = 0x5543_0001, -0x5543_0002
+"""Encodings of this project for servers on the same host: pixels in shared memory, and where the client gets it."""
 QUALITIES = range(-32, -22)
 """JPEG quality in Tight, from 0 (the worst) to 9."""
 COMPRESSION_LEVELS = range(-256, -246)

@@ -28,6 +28,12 @@ pub const FENCE: i32 = -312;
 /// Updates without requests.
 pub const CONTINUOUS_UPDATES: i32 = -313;
 
+// Numbers of this project: "UC" and a counter.
+/// Pixels in memory that the server shares.
+pub const SHARED_FRAMES: i32 = 0x5543_0001;
+/// Where the client gets that memory.
+pub const SHARED_OFFER: i32 = -0x5543_0002;
+
 /// Return the lossless encodings, best first, and the pseudo-encodings that save round trips.
 #[must_use]
 pub fn default_encodings() -> Vec<i32> {
