@@ -52,6 +52,8 @@ def test_the_ends_of_the_jpeg_scale():
 
 def test_the_rust_core_has_the_same_numbers():
     source = Path(encodings.__file__).parent / "core" / "rfb" / "src" / "encodings.rs"
-    numbers = {name: int(n, 0) for name, n in re.findall(r"pub const (\w+): i32 = (-?\w+);", source.read_text())}
+    numbers = {
+        name: int(n, 0) for name, n in re.findall(r"pub const (\w+): i32 = (-?\w+);", source.read_text())
+    }
     assert {"RAW", "TIGHT", "LAST_RECT"} <= numbers.keys()
     assert numbers == {name: getattr(encodings, name) for name in numbers}
