@@ -10,6 +10,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from vnc import fences
 from vnc.encodings import FENCE
@@ -19,6 +20,7 @@ from vnc.pixel_format import RGBX, PixelFormat, colour_map
 from vnc.server.damage import Damage, Grid, Rect
 from vnc.server.encoders import ENCODERS, RAW, Encoder, preferred
 from vnc.server.input import ClientInput
+from vnc.server.limits import ServerLimits
 from vnc.server.penalties import Penalties
 from vnc.server.protocol import (
     BeginTLS,
@@ -31,6 +33,7 @@ from vnc.server.protocol import (
     UpdateRequest,
 )
 from vnc.server.screen import Screen
+from vnc.server.source import MAX_WAITING, Barrier, Source
 from vnc.vncauth import Access, Passwords
 
 log = logging.getLogger("vnc.server.server")
@@ -40,23 +43,6 @@ _CHEAP = 0.002  # seconds of CPU time: cheaper updates are never delayed
 _GOODBYE = 1.0  # seconds in which a client has to confirm the end of TLS
 _REST = 3.0  # others are followed by a pause of this many times their CPU time, so that all clients get their turn
 _READ = 4096  # bytes read from a client at a time; after a full read the client pauses, as after an update
-
-
-@dataclass(frozen=True, slots=True)
-class ServerLimits:
-    """Bounds on the memory and time that clients can make a server use."""
-
-    connections: int = 64
-    """Open connections, including those that have not authenticated."""
-    handshake: float = 15.0
-    """Seconds from the connection to the end of its handshake."""
-    failure_delay: float = 0.25
-    """Delay in seconds of the answer to the first wrong password of an address; it doubles with each failure, see
-    `vnc.server.penalties`."""
-    outgoing: int = 256 * 1024
-    """Bytes that may wait for a client that does not read, in addition to the current update."""
-    stall: float = 30.0
-    """Seconds in which a client has to read some of the bytes that wait for it."""
 
 
 @dataclass(slots=True)
@@ -70,6 +56,7 @@ class Desktop:
     on_events: Callable[[Sequence[Event]], object] | None
     limits: ServerLimits
     penalties: Penalties
+    source: Source | None = None
     tls: ssl.SSLContext | None = None
     connections: set[ClientConnection] = field(default_factory=set)
     closed: bool = False
@@ -93,6 +80,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._encoding = RAW
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
+        self._barrier = Barrier(desktop.source, self._flush)
         self._writable = True
         self._under_way = 0  # bytes of the current update in the send buffer
         self._received = memoryview(bytearray(_READ))
@@ -169,6 +157,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Remove the client and release the keys and buttons that it held."""
         self._desktop.connections.discard(self)
+        self._barrier.close()
         for timer in (self._deadline, self._resting, self._pausing, self._stalling):
             if timer is not None:
                 timer.cancel()
@@ -192,6 +181,10 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     # called by the server
 
+    def waits(self) -> bool:
+        """Return whether the client has requested an update, and the last one has been sent."""
+        return self._requested is not None and self._writable and self._resting is None
+
     def changed(self, grid: Grid) -> None:
         """Mark the tiles in which a new frame differs."""
         self._damage.add(grid)
@@ -209,19 +202,22 @@ class ClientConnection(asyncio.BufferedProtocol):
             match message:
                 case KeyEvent() | PointerEvent():
                     events.append(message)
-                case UpdateRequest():
+                case UpdateRequest(True):
                     self._request(message)
+                case UpdateRequest():
+                    self._barrier.pass_on(partial(self._request, message))
                 case SetPixelFormat(pixel_format):
                     self._set_format(pixel_format)
                 case SetEncodings(encodings):
                     self._set_encodings(encodings)
                 case Fence():
-                    self._flush()  # the updates that earlier messages requested
-                    self._answer(message.encode())
+                    self._barrier.pass_on(partial(self._answer_fence, message))
                 case BeginTLS():
                     self._begin_tls()
                 case Established(access):
                     self._establish(access)
+        if self._barrier.waiting > MAX_WAITING:
+            self._fail(f"sends {self._barrier.waiting} requests while the screen is not available")
         if events and not self._view_only:
             self._deliver(self._input.accept(events))
         self._flush()
@@ -284,6 +280,10 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._fences = True  # a client may send fences after it has received one
             self._answer(fences.encode(fences.REQUEST, b""))
 
+    def _answer_fence(self, fence: Fence) -> None:
+        self._flush()  # the updates that earlier messages requested
+        self._answer(fence.encode())
+
     def _request(self, request: UpdateRequest) -> None:
         region = request.region.intersection(self._desktop.screen.rect)
         if region is None:
@@ -300,10 +300,12 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _flush(self) -> None:
         """Send the changes in the requested area, unless the last update is still being sent."""
-        if self._requested is None or not self._writable or self._resting or self._transport.is_closing():
+        if self._requested is None or not self.waits() or self._transport.is_closing():
             return
         rects = self._damage.take(self._requested)
         if not rects:
+            if self._desktop.source is not None:
+                self._desktop.source.wanted()
             return
         self._requested = None
         started = time.thread_time()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ Grid = NDArray[np.bool_]
 """One flag per tile, shape (rows, columns)."""
 
 Part = tuple[slice, slice]
-"""An area of an array of pixels: rows and columns."""
+"""An area of an array: rows and columns."""
 
 
 class Rect(NamedTuple):
@@ -58,6 +58,21 @@ def changed_tiles(before: NDArray[np.uint64], after: NDArray[np.uint64]) -> Grid
     by_word = np.logical_or.reduce(different.reshape(rows, TILE, columns * words), axis=1)
     grid: Grid = np.logical_or.reduce(by_word.reshape(rows, columns, words), axis=2)
     return grid
+
+
+def touched(screen: Rect, rects: Iterable[Rect]) -> Grid:
+    """Return the tiles of `screen` that `rects`, inside it, touch."""
+    grid: Grid = np.zeros((tiles(screen.height), tiles(screen.width)), np.bool_)
+    for rect in rects:
+        grid[_touched(rect)] = True
+    return grid
+
+
+def _touched(rect: Rect) -> Part:
+    return (
+        slice(rect.y // TILE, tiles(rect.y + rect.height)),
+        slice(rect.x // TILE, tiles(rect.x + rect.width)),
+    )
 
 
 def merge(grid: Grid) -> list[Rect]:
@@ -102,11 +117,11 @@ class Damage:
 
     def add_rect(self, rect: Rect) -> None:
         """Mark every tile that `rect`, inside the screen, touches."""
-        self._grid[self._touched(rect)] = True
+        self._grid[_touched(rect)] = True
 
     def take(self, region: Rect) -> list[Rect]:
         """Return the changed rectangles inside `region`, and mark them as sent; `region` is inside the screen."""
-        rows, columns = self._touched(region)
+        rows, columns = _touched(region)
         grid = self._grid[rows, columns]
         if not grid.any():
             return []
@@ -118,12 +133,6 @@ class Damage:
         self._grid[self._inside(region)] = False
         clipped = (rect.intersection(region) for rect in rects)
         return [rect for rect in clipped if rect is not None]
-
-    def _touched(self, rect: Rect) -> tuple[slice, slice]:
-        return (
-            slice(rect.y // TILE, tiles(rect.y + rect.height)),
-            slice(rect.x // TILE, tiles(rect.x + rect.width)),
-        )
 
     def _inside(self, region: Rect) -> tuple[slice, slice]:
         """Return the tiles that lie completely in `region`; tiles may extend beyond the edge of the screen."""

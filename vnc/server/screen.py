@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vnc.pixel_format import Codes, PixelFormat, WordLayout, convert, word_layout
-from vnc.server.damage import TILE, Grid, Rect, changed_tiles, tiles
+from vnc.server.damage import TILE, Grid, Rect, changed_tiles, tiles, touched
 from vnc.session import Frame
 
 _GUARD = 8  # spare bytes at either end: a pixel read as a word extends one byte beyond
@@ -69,6 +70,12 @@ class Screen:
         self._front, self._back = self._back, self._front
         self._cache.clear()
         return grid
+
+    def paint(self, rects: Sequence[Rect], draw: Callable[[Frame], object]) -> Grid:
+        """Have `draw` change the newest frame inside `rects`; return the tiles that they touch."""
+        draw(self._front.rgb)
+        self._cache.clear()
+        return touched(self.rect, rects)
 
     def rgb(self, rect: Rect) -> Frame:
         """Return a view of the newest frame, valid until the next `present`."""

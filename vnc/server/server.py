@@ -7,13 +7,16 @@ import ssl
 from collections.abc import Callable, Sequence
 
 from vnc.events import Event
-from vnc.server.client import ClientConnection, Desktop, ServerLimits
+from vnc.server.client import ClientConnection, Desktop
+from vnc.server.damage import Grid, Rect
+from vnc.server.limits import ServerLimits
 from vnc.server.penalties import Penalties
 from vnc.server.screen import Screen
+from vnc.server.source import Source
 from vnc.session import Frame
 from vnc.vncauth import Passwords
 
-__all__ = ["ServerLimits", "VNCServer"]
+__all__ = ["Rect", "ServerLimits", "Source", "VNCServer"]
 
 _MAX_SIDE = 16384
 _MAX_NAME = 1024
@@ -38,6 +41,7 @@ class VNCServer:
         view_only: bool = False,
         on_events: Callable[[Sequence[Event]], object] | None = None,
         limits: ServerLimits | None = None,
+        source: Source | None = None,
     ) -> None:
         """Create a server with a black screen, which does not listen yet.
 
@@ -52,6 +56,7 @@ class VNCServer:
             on_events: function that is called with a list of `KeyEvent`s and `PointerEvent`s of one client, in order.
                 When a client disconnects, further events release the keys and buttons that it held.
             limits: bounds on the memory and time that clients can use.
+            source: what the screen is a copy of, if it is updated only when clients ask for it; see `Source`.
 
         Raises:
             ValueError: a size, the name or a password is out of bounds.
@@ -68,6 +73,7 @@ class VNCServer:
             view_only=view_only,
             on_events=on_events,
             limits=limits,
+            source=source,
             penalties=Penalties(limits.failure_delay),
         )
         self._listener: asyncio.Server | None = None
@@ -103,6 +109,11 @@ class VNCServer:
         """The number of connected and authenticated clients."""
         return sum(connection.established for connection in self._desktop.connections)
 
+    @property
+    def wanted(self) -> bool:
+        """Whether a client waits for a change of the screen, and can be sent one."""
+        return any(connection.waits() for connection in self._desktop.connections)
+
     def present(self, frame: Frame) -> None:
         """Show a frame, and send its changes to the clients that have requested an update.
 
@@ -112,11 +123,22 @@ class VNCServer:
         Raises:
             ValueError: `frame` has another shape or dtype.
         """
-        grid = self._desktop.screen.present(frame)
-        if grid is None:
-            return
-        for connection in tuple(self._desktop.connections):
-            connection.changed(grid)
+        self._send(self._desktop.screen.present(frame))
+
+    def paint(self, rects: Sequence[Rect], draw: Callable[[Frame], object]) -> None:
+        """Change parts of the shown frame, and send them to the clients that have requested an update.
+
+        Args:
+            rects: the areas that change, inside the screen. They are sent without a comparison.
+            draw: function that is called once with the shown frame, shape (height, width, 3), and changes its pixels
+                inside `rects` only.
+        """
+        self._send(self._desktop.screen.paint(rects, draw))
+
+    def _send(self, grid: Grid | None) -> None:
+        if grid is not None:
+            for connection in tuple(self._desktop.connections):
+                connection.changed(grid)
 
     def checksum(self) -> int:
         """Return the CRC-32 of the shown pixels, row by row, in the order red, green, blue."""
