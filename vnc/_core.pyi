@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pump", "Session"]
+__all__ = ["Pump", "Session", "copy_frame"]
 
 @final
 class Pump:
@@ -120,3 +120,21 @@ class Session:
         """Copy the pixels that changed since the last take into this array; return the number of the frame."""
     def close(self) -> None:
         """Close the socket."""
+
+def copy_frame(
+    frame: NDArray[np.uint8], before: NDArray[np.uint8], after: NDArray[np.uint8]
+) -> NDArray[np.bool_] | None:
+    """Copy a frame into a buffer, and compare it with the frame in another buffer.
+
+    Args:
+        frame: the pixels, of shape (height, width, 3).
+        before: the buffer to compare with. Its rows are padded to whole tiles of 16x16 pixels: its shape is
+            (16 * tile rows, 48 * tile columns).
+        after: the buffer to copy to, of the same shape; its padding is not written.
+
+    Returns:
+        The flags of the tiles in which they differ, of shape (tile rows, tile columns); None if all are equal.
+
+    Raises:
+        ValueError: a shape is wrong, or an array is not C-contiguous.
+    """

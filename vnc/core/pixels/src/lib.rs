@@ -1,15 +1,17 @@
 //! RFB pixels to RGB rows.
 //!
-//! `palette` and `canvas` are the data, `level` detects the instruction sets of this processor, and `kernels` contains
+//! `palette`, `canvas` and `frame` are the data, `level` detects the instruction sets of this processor, and `kernels` contains
 //! the loops: each one in plain Rust for every processor, and again with AVX2 or NEON instructions.
 #![allow(clippy::inline_always, reason = "only inlined code is compiled with the caller's instruction set")]
 
 mod canvas;
+mod frame;
 mod kernels;
 mod level;
 mod palette;
 
 pub use canvas::{Canvas, Subrects};
+pub use frame::{TILE, TILE_BYTES, copy_frame};
 pub use palette::{Depth, Palette};
 
 use level::Level;

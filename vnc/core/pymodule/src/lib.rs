@@ -1,9 +1,10 @@
 //! `vnc._core`: the sessions crate as a Python module.
 //!
 //! Nothing between socket and finished frame takes the GIL. One descriptor wakes Python for news; Python then calls
-//! `python` to take frames and send input. `arrays` remembers which frame each array contains.
+//! `python` to take frames and send input. `arrays` remembers which frame each array contains. `frames` is for servers.
 
 mod arrays;
+mod frames;
 mod python;
 
 use pyo3::prelude::*;
@@ -21,6 +22,8 @@ mod _core {
         Ok(())
     }
 
+    #[pymodule_export]
+    use crate::frames::copy_frame;
     #[pymodule_export]
     use crate::python::{Pump, Session};
 }

@@ -14,7 +14,7 @@ use sessions::{Mismatch, Timeouts, error_text};
 use crate::arrays::Arrays;
 
 /// A copy of more bytes than this releases the GIL.
-const BIG: usize = 64 << 10;
+pub(crate) const BIG: usize = 64 << 10;
 
 /// Reader threads and their sessions.
 #[pyclass(frozen)]

@@ -29,6 +29,18 @@ impl Level {
         }
     }
 
+    /// See `crate::copy_frame`.
+    #[inline]
+    pub fn copy_frame(self, frame: &[u8], row: usize, before: &[u8], after: &mut [u8], changed: &mut [bool]) {
+        match self.set() {
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { avx2::copy_frame(frame, row, before, after, changed) },
+            // Every 64-bit ARM compiles the plain loop to NEON.
+            _ => plain::frame::copy_frame(frame, row, before, after, changed),
+        }
+    }
+
     /// See `Palette::expand`.
     #[inline]
     pub fn expand<'a>(

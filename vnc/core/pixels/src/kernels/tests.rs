@@ -7,6 +7,7 @@ use std::sync::Once;
 use proptest::prelude::*;
 
 use crate::canvas::{Canvas, Subrects};
+use crate::frame::{TILE, TILE_BYTES};
 use crate::level::Level;
 use crate::palette::{Depth, Palette};
 
@@ -52,7 +53,41 @@ fn fitting([r, g, b, x, place, size]: [u8; 6], width: u8, height: u8) -> [u8; 6]
     [r, g, b, x, left << 4 | top, right << 4 | bottom]
 }
 
+/// A frame of `width` by `height` pixels, in which `touched` bytes differ from zero.
+fn frame(width: usize, height: usize, touched: &[usize]) -> Vec<u8> {
+    let mut frame = vec![0; width * height * 3];
+    let size = frame.len();
+    for at in touched {
+        frame[at % size] = 1;
+    }
+    frame
+}
+
 proptest! {
+    #[test]
+    fn a_frame_is_copied_and_its_changes_are_found(
+        width in 1..70_usize,
+        height in 1..40_usize,
+        touched in proptest::collection::vec(any::<usize>(), 0..5),
+    ) {
+        let (row, columns) = (width * 3, width.div_ceil(TILE));
+        let stride = columns * TILE_BYTES;
+        let frame = frame(width, height, &touched);
+        let before = vec![0; stride * height.next_multiple_of(TILE)];
+        let mut expected = vec![false; columns * height.div_ceil(TILE)];
+        for at in frame.iter().enumerate().filter(|(_, byte)| **byte != 0).map(|(at, _)| at) {
+            expected[at / row / TILE * columns + at % row / TILE_BYTES] = true;
+        }
+        for level in levels() {
+            let mut after = before.clone();
+            let mut changed = vec![false; expected.len()];
+            level.copy_frame(&frame, row, &before, &mut after, &mut changed);
+            prop_assert_eq!(&changed, &expected, "{:?}", level);
+            let copied: Vec<u8> = after.chunks(stride).take(height).flat_map(|line| &line[..row]).copied().collect();
+            prop_assert_eq!(&copied, &frame, "{:?}", level);
+        }
+    }
+
     #[test]
     fn padding_is_dropped(pixels in proptest::collection::vec(any::<[u8; 4]>(), 0..100)) {
         let expected: Vec<u8> = pixels.iter().flat_map(|p| [p[0], p[1], p[2]]).collect();

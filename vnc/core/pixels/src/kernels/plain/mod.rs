@@ -1,5 +1,6 @@
 //! Plain Rust, for every processor.
 
+pub mod frame;
 pub mod palette;
 pub mod tiles;
 
