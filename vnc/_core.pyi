@@ -101,6 +101,23 @@ class Session:
         """Updates, rectangles, pixels, bytes, long cut texts."""
     def refresh(self) -> int:
         """Request the whole screen; return the `generation` that contains it."""
+    @property
+    def offer(self) -> tuple[bytes, str] | None:
+        """The token of 16 bytes and the path of the server's offer of shared frames; None before it."""
+    @property
+    def shares(self) -> bool:
+        """Whether the pixels of the newest update came through shared memory."""
+    def map(self, memory: int, layout: tuple[int, int, int, int, int, int]) -> None:
+        """Read frames from shared memory from now on, and tell the server so.
+
+        Args:
+            memory: a descriptor of the memfd, which is not needed after the call.
+            layout: buffers, width, height, stride, offset of the first buffer, distance between buffers, as the
+                server describes them.
+
+        Raises:
+            ValueError: the memory is not usable, so nothing has changed.
+        """
     def send(self, messages: bytes) -> None:
         """Send complete messages."""
     def receive(self, data: bytes) -> None:

@@ -42,7 +42,8 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
 
     Args:
         encoding: the preferred one. "auto" is Raw for a server on this host, where sending bytes takes less time than
-            compressing them, and Tight for any other server; docs/performance.md has the measurements.
+            compressing them, and Tight for any other server; docs/performance.md has the measurements. A server of
+            this project on this host may send frames through shared memory instead, if `quality` is None.
         quality: JPEG quality, 0 to 9, for Tight; None for exact pixels.
         host: the server's host name or address.
 
@@ -50,13 +51,14 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
         ValueError: `encoding` or `quality` is unknown.
     """
     if encoding == "auto":
-        first = RAW if _is_this_host(host) and quality is None else TIGHT
+        exact_and_near = is_this_host(host) and quality is None
+        first, shared = (RAW, (SHARED_FRAMES,)) if exact_and_near else (TIGHT, ())
     elif encoding in get_args(Encoding):
-        first = BY_NAME[encoding]
+        first, shared = BY_NAME[encoding], ()
     else:
         raise ValueError(f"encoding {encoding!r} is none of {', '.join(get_args(Encoding))}")
     others = [number for number in (*_OTHERS, RAW) if number != first]
-    return (COPY_RECT, first, *others, *_PSEUDO, *jpeg(quality))
+    return (*shared, COPY_RECT, first, *others, *_PSEUDO, *jpeg(quality))
 
 
 def jpeg(quality: int | None) -> tuple[int, ...]:
@@ -72,7 +74,8 @@ def jpeg(quality: int | None) -> tuple[int, ...]:
     return (QUALITIES[quality],)
 
 
-def _is_this_host(host: str) -> bool:
+def is_this_host(host: str) -> bool:
+    """Whether a host name or address is a loopback one; other names are not looked up."""
     try:
         return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:

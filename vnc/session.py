@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from vnc.tls import TLS
 
 Frame = NDArray[np.uint8]
 """Pixels of a screen: shape (height, width, 3), dtype uint8, channels red, green, blue."""
+
+PixelsBy = Literal["shared", "vnc"]
+"""How pixels come: through memory that a server on this host shares, or encoded on the VNC connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,11 @@ class Session(Protocol):
     @property
     def error(self) -> VNCError | None:
         """The error that ended the session; None while it is open."""
+        ...
+
+    @property
+    def pixels_by(self) -> PixelsBy:
+        """How the pixels of the newest update came."""
         ...
 
     @property

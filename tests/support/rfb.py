@@ -79,7 +79,7 @@ class Peer:
             elif kind == fences.MESSAGE:
                 await self._read_fence()
             else:
-                self.input += bytes([kind]) + await self.read({4: 7, 5: 5}[kind])
+                self.input += bytes([kind]) + await self.read({4: 7, 5: 5, 0xE7: 7}[kind])
         incremental, *rest = struct.unpack(">BHHHH", await self.read(9))
         return Request(bool(incremental), *rest)
 

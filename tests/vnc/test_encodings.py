@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from vnc import encodings
-from vnc.encodings import COPY_RECT, RAW, TIGHT, ZRLE, jpeg, preference
+from vnc.encodings import COPY_RECT, RAW, SHARED_FRAMES, TIGHT, ZRLE, jpeg, preference
 
 
 def asked_first(*arguments: object) -> int:
-    copy_rect, first, *_ = preference(*arguments)
+    copy_rect, first, *_ = (number for number in preference(*arguments) if number != SHARED_FRAMES)
     assert copy_rect == COPY_RECT
     return first
 
@@ -25,6 +25,19 @@ def test_auto_is_raw_on_this_host(host):
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "fe80::1%eth0", "localhost.example"])
 def test_auto_is_tight_for_others(host):
     assert asked_first("auto", None, host) == TIGHT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "asked"),
+    [
+        (("auto", None, "127.0.0.1"), True),
+        (("auto", None, "192.0.2.1"), False),
+        (("auto", 8, "127.0.0.1"), False),
+        (("raw", None, "127.0.0.1"), False),
+    ],
+)
+def test_auto_is_shared_frames_on_this_host_if_pixels_are_to_be_exact(arguments, asked):
+    assert (preference(*arguments)[0] == SHARED_FRAMES) == asked
 
 
 def test_a_quality_is_a_wish_for_tight_anywhere():

@@ -27,6 +27,7 @@ from vnc.drivers import choose
 
 _PACKAGES = ("numpy", "gymnasium", "websockets", "msgspec", "asyncvnc", "cryptography", "rich")
 _START_TIMEOUT = 20.0
+_SHARED_TIMEOUT = 2.0
 _PROBE_ENV_ID = "builtin.NeonDrive-v0"
 _DESCRIPTION = """\
 Report which packages and programs are installed, which driver decodes pixels, and whether a remote can be started; if
@@ -115,9 +116,21 @@ def _start_remote() -> Finding:
             while env.step([[]])[0][0] is None:
                 if not env.wait(_START_TIMEOUT - (time.monotonic() - began)):
                     return Finding("a remote", "no frame", f"nothing within {_START_TIMEOUT:g} s", bad=True)
+            took = time.monotonic() - began
+            way = _way_of_pixels(env)
     except UniverseError as error:
         return Finding("a remote", "cannot be started", str(error), bad=True)
-    return Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {time.monotonic() - began:.2f} s")
+    return Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {took:.2f} s, {way}")
+
+
+def _way_of_pixels(env: VectorEnv) -> str:
+    """Wait until pixels come through shared memory, as the first frames do not; return how they come."""
+    until = time.monotonic() + _SHARED_TIMEOUT
+    while (left := until - time.monotonic()) > 0:
+        if env.step([[]])[3]["n"][0]["stats.vnc.pixels_by"] == "shared":
+            return "pixels through shared memory"
+        env.wait(left)
+    return "pixels by VNC"
 
 
 def _mark(finding: Finding) -> Text:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rewarder.protocol.clock import ClockSync
 from rewarder.protocol.episode import Popped
-from vnc.session import Session
+from vnc.session import PixelsBy, Session
 
 SCHEMA: dict[str, tuple[Any, str]] = {
     "terminated": (False, "the episode ended by its own rules"),
@@ -41,6 +41,10 @@ SCHEMA: dict[str, tuple[Any, str]] = {
     "stats.vnc.updates.bytes": (0, "bytes of encoded pixels"),
     "stats.vnc.updates.pixels": (0, "pixels in these updates"),
     "stats.vnc.updates.rectangles": (0, "rectangles in these updates"),
+    "stats.vnc.pixels_by": (
+        None,
+        "how the newest pixels came: shared (memory that a remote on this host shares) | vnc; None before the first",
+    ),
     "mask.masked.action": (0, "events of this step's action that were dropped"),
     "mask.masked.observation": (False, "whether the observation is None"),
     "reaction_time": (
@@ -120,6 +124,7 @@ class Traffic:
 
     def __init__(self) -> None:
         self._session: Session | None = None
+        self._pixels_by: PixelsBy | None = None
         self._counted = (
             0,
             0,
@@ -130,9 +135,13 @@ class Traffic:
     def add_to(self, info: dict[str, Any], session: Session | None) -> None:
         """Set the keys of `stats.vnc`."""
         if session is not self._session:
-            self._session, self._counted = session, (0, 0, 0, 0)
-        if session is None or session.frames == self._counted[0]:  # a frame is an update with pixels
-            return
+            self._session, self._pixels_by, self._counted = session, None, (0, 0, 0, 0)
+        if session is not None and session.frames != self._counted[0]:  # a frame is an update with pixels
+            self._pixels_by = session.pixels_by
+            self._count(info, session)
+        info["stats.vnc.pixels_by"] = self._pixels_by
+
+    def _count(self, info: dict[str, Any], session: Session) -> None:
         stats = session.stats
         now = stats.updates, stats.bytes, stats.pixels, stats.rectangles
         before, self._counted = self._counted, now

@@ -13,8 +13,9 @@ from weakref import WeakKeyDictionary
 from vnc import _core
 from vnc.client.dial import resolve
 from vnc.client.home import Home
+from vnc.client.shared import share
 from vnc.client.wire import Wire
-from vnc.encodings import preference
+from vnc.encodings import SHARED_FRAMES, is_this_host, preference
 from vnc.errors import (
     AuthError,
     ConnectError,
@@ -26,7 +27,7 @@ from vnc.errors import (
     unreachable,
 )
 from vnc.events import Event, encode
-from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
+from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 
 _ERRORS: dict[str, type[VNCError]] = {
@@ -63,7 +64,7 @@ async def connect(
         left = max(deadline - time.monotonic(), 0.0) / (len(hosts) - number)
         opening = partial(_open, address, host, list(encodings), limits, timeouts, left)
         try:
-            session = NativeSession(address, on_change, opening)
+            session = NativeSession(address, on_change, opening, timeouts)
         except ConnectError as error:
             failures.append(error)
             continue
@@ -86,6 +87,8 @@ def _open(
     pump: _core.Pump,
 ) -> _core.Session:
     password = _vnc_password(address)
+    if not is_this_host(host[0]):
+        encodings = _without_shared_frames(encodings)
     deadlines = (seconds, *_deadlines(timeouts))
     return pump.open(host[0], address.port, host[1], password, encodings, _bounds(limits), deadlines)
 
@@ -105,13 +108,13 @@ async def _connect_over_tls(
             tls.insecure,
             None if address.username is None else address.username.encode(),
             _vnc_password(address) if address.username is None else (address.password or "").encode(),
-            list(encodings),
+            _without_shared_frames(encodings),
             _bounds(limits),
             (timeouts.connect, *_deadlines(timeouts)),
         )
 
     try:
-        session = NativeSession(address, on_change, feed, wire.flush)
+        session = NativeSession(address, on_change, feed, timeouts, wire.flush)
     except BaseException:
         wire.abort()
         raise
@@ -122,6 +125,11 @@ async def _connect_over_tls(
         await session.close()
         raise
     return await session._established()
+
+
+def _without_shared_frames(encodings: Sequence[int]) -> list[int]:
+    """Return what to request of a server that may be on another host: its offer would name a path of this one."""
+    return [number for number in encodings if number != SHARED_FRAMES]
 
 
 def _vnc_password(address: VNCAddress) -> bytes | None:
@@ -220,6 +228,7 @@ class NativeSession:
         address: VNCAddress,
         on_change: Callable[[], Any],
         opening: Opening,
+        timeouts: Timeouts,
         flush: Callable[[], object] = lambda: None,
     ) -> None:
         """Start to connect.
@@ -229,7 +238,9 @@ class NativeSession:
         """
         self.address = address
         self._on_change = on_change
+        self._timeouts = timeouts
         self._flush = flush
+        self._sharing: asyncio.Task[None] | None = None  # fetches the memory of shared frames
         self._done = asyncio.Event()  # the handshake succeeded or failed
         self._announced = False
         self._home = Home().enter()
@@ -259,12 +270,17 @@ class NativeSession:
             self._on_change()
         if self._core.error is not None:
             self._leave()
+        elif self._sharing is None and (offer := self._core.offer) is not None:
+            sharing = share(self._core, offer, self.address, self._timeouts.connect)
+            self._sharing = asyncio.create_task(sharing, name=f"vnc {self.address} shared frames")
 
     def _leave(self) -> None:
         """Release the hub, which holds descriptors and threads."""
         if self._hub is not None:
             self._hub.forget(self._core)
             self._hub = None
+        if self._sharing is not None:
+            self._sharing.cancel()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -301,6 +317,11 @@ class NativeSession:
         return _ERRORS[kind](f"{self.address}: {text}")
 
     @property
+    def pixels_by(self) -> PixelsBy:
+        """See `vnc.session.Session.pixels_by`."""
+        return "shared" if self._core.shares else "vnc"
+
+    @property
     def stats(self) -> SessionStats:
         """See `vnc.session.Session.stats`."""
         return SessionStats(*self._core.stats)
@@ -325,6 +346,8 @@ class NativeSession:
         self._core.close()
         self._flush()
         self._leave()
+        if self._sharing is not None:
+            await asyncio.wait([self._sharing])
         if self._announced:
             self._announced = False
             self._on_change()

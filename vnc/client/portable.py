@@ -29,7 +29,7 @@ from vnc.encodings import FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
 from vnc.server.damage import Part, around
-from vnc.session import Frame, Limits, SessionStats, Timeouts, VNCAddress
+from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:
     import asyncvnc
@@ -80,6 +80,7 @@ class PortableSession:
         self.frame_time = 0.0
         self.generation = 0
         self.error: VNCError | None = None
+        self.pixels_by: PixelsBy = "vnc"
         self.stats = SessionStats()
         self._reader, self._writer = Stream(reader), writer
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts

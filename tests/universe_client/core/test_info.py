@@ -22,6 +22,7 @@ def test_universes_names_are_kept_and_each_has_a_meaning():
         "env_status.env_id", "env_status.env_state", "env_status.episode_id", "env_status.reason",
         "env_status.complete.episode_id", "stats.reward.count", "stats.reward.stale", "stats.reward.duplicate",
         "stats.vnc.updates.n", "stats.vnc.updates.bytes", "stats.vnc.updates.pixels", "stats.vnc.updates.rectangles",
+        "stats.vnc.pixels_by",
         "mask.masked.action", "mask.masked.observation", "error", "reaction_time",
         prefix + "clock_skew", prefix + "rtt",
         prefix + "lag.observation", prefix + "lag.action", prefix + "lag.reward", prefix + "lag.rewarder_message",

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rfb::{Config, Credentials, Limits, Tls};
-use sessions::{Mismatch, Timeouts, error_text};
+use sessions::{Layout, Mismatch, Timeouts, error_text};
 
 use crate::arrays::Arrays;
 
@@ -199,6 +199,30 @@ impl Session {
     fn refresh(&self, py: Python<'_>) -> PyResult<u64> {
         check_process(self.session.is_ours())?;
         Ok(py.detach(|| self.session.refresh()))
+    }
+
+    /// The offer of shared frames: the token, and the path of the socket that gives the memory for it.
+    #[getter]
+    fn offer<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, &str)> {
+        let offer = self.session.published().offer()?;
+        Some((PyBytes::new(py, &offer.token), &offer.path))
+    }
+
+    /// Whether the pixels of the newest update came through shared memory.
+    #[getter]
+    fn shares(&self) -> bool {
+        self.session.published().shares()
+    }
+
+    /// Read frames from shared memory from now on.
+    ///
+    /// `layout`: buffers, width, height, stride, offset of the first buffer, distance between buffers.
+    fn map(&self, py: Python<'_>, memory: i32, layout: (u16, u32, u32, u32, u32, u64)) -> PyResult<()> {
+        check_process(self.session.is_ours())?;
+        let (buffers, width, height, stride, offset, distance) = layout;
+        let layout = Layout { buffers, width, height, stride, offset, distance };
+        let mapped = py.detach(|| self.session.map(memory, layout));
+        mapped.map_err(|unusable| PyValueError::new_err(unusable.to_string()))
     }
 
     /// Write whole messages.

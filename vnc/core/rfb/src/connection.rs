@@ -11,6 +11,7 @@ use pixels::Rgb;
 
 use crate::buffer::Buffer;
 use crate::decoders::Registry;
+use crate::decoders::shared::SharedFrames;
 use crate::encodings::default_encodings;
 use crate::error::Error;
 use crate::event::Event;
@@ -67,6 +68,8 @@ pub struct Connection {
     screen: Framebuffer,
     flow: Flow,
     shown: Shown,
+    /// Whether the pixels of the newest update came through shared memory.
+    shared: bool,
     long_cut_texts: u64,
     /// The number of messages whose header was read, and the type of the newest one.
     begun: u64,
@@ -79,14 +82,15 @@ impl Connection {
     pub fn new(config: Config) -> Self {
         Self {
             state: State::Handshake(Handshake::new(config.credentials.clone())),
+            decoders: Registry::new(&config.encodings),
             config,
             buffer: Buffer::default(),
             out: Vec::new(),
             events: VecDeque::new(),
-            decoders: Registry::new(),
             screen: Framebuffer::new(0, 0, 0),
             flow: Flow::default(),
             shown: Shown::default(),
+            shared: false,
             long_cut_texts: 0,
             begun: 0,
             kind: 0,
@@ -214,6 +218,19 @@ impl Connection {
         self.flow.refresh(&mut self.screen, in_update, &mut self.out)
     }
 
+    /// Read frames from shared memory from now on, and tell the server so. This has an effect once after `Event::Offer`.
+    pub fn map(&mut self, frames: Box<dyn SharedFrames>) {
+        if self.decoders.shared.map(frames) {
+            client::shared_ready(&mut self.out);
+        }
+    }
+
+    /// Whether the pixels of the newest update came through shared memory.
+    #[must_use]
+    pub const fn shares(&self) -> bool {
+        self.shared
+    }
+
     /// Request one pixel, to test whether the server still answers.
     pub fn probe(&mut self) {
         self.shown.probe();
@@ -238,7 +255,7 @@ impl Connection {
     /// Free all memory except the screen.
     fn release(&mut self) {
         self.buffer = Buffer::default();
-        self.decoders = Registry::new();
+        self.decoders = Registry::new(&[]);
         self.shown.close(&mut self.screen);
         self.screen.expect_nothing();
     }
@@ -358,10 +375,10 @@ impl Connection {
         self.shown.begin(&update, &self.screen);
         let origin = self.screen.origin();
         let (events, frame) = (&mut self.events, self.shown.frames() + 1);
-        update.draw(input, &mut self.screen, &mut self.decoders, frame, |drawn| {
-            if let Drawn::Cursor(cursor) = drawn {
-                events.push_back(Event::Cursor(cursor));
-            }
+        update.draw(input, &mut self.screen, &mut self.decoders, frame, |drawn| match drawn {
+            Drawn::Cursor(cursor) => events.push_back(Event::Cursor(cursor)),
+            Drawn::Offer(offer) => events.push_back(Event::Offer(offer)),
+            Drawn::Pixels | Drawn::Resized => {}
         })?;
         self.shown.drawn();
         self.buffer.consume(update.drop_drawn());
@@ -374,6 +391,7 @@ impl Connection {
     }
 
     fn finish(&mut self, update: &Update, origin: Rgb) {
+        self.release_buffer(update);
         if update.resized {
             self.flow.resized(self.screen.whole(), &mut self.out);
         }
@@ -381,6 +399,19 @@ impl Connection {
         if self.shown.finish(update, origin, &mut self.screen, &mut self.events) {
             self.flow.again(self.screen.whole(), &mut self.out);
         }
-        self.flow.updated(&mut self.screen, &mut self.out);
+        if update.is_answer() {
+            self.flow.updated(&mut self.screen, &mut self.out);
+        }
+    }
+
+    /// Release the shared buffer of an update, if it has one, in the write that also contains the next request.
+    fn release_buffer(&mut self, update: &Update) {
+        let held = self.decoders.shared.take_held();
+        if let Some(buffer) = held {
+            client::shared_release(&mut self.out, buffer);
+        }
+        if update.totals.pixels > 0 {
+            self.shared = held.is_some();
+        }
     }
 }

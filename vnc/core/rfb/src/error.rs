@@ -90,6 +90,14 @@ pub enum Reason {
     Screen(String),
     /// The encoding is not one that the client requested.
     Unknown,
+    /// The offer of shared frames is malformed.
+    Offer(String),
+    /// A shared buffer does not exist: its number, how many there are.
+    Buffer(u32, u32),
+    /// An update names two shared buffers: the second, the first.
+    SecondBuffer(u32, u32),
+    /// The shared frames and the screen differ in width and height.
+    FrameSize((u16, u16), (u16, u16)),
 }
 
 impl fmt::Display for Reason {
@@ -112,6 +120,12 @@ impl fmt::Display for Reason {
             Self::Limit(what, size, limit) => write!(f, "{what} of {size}, the limit is {limit}"),
             Self::Screen(text) => f.write_str(text),
             Self::Unknown => f.write_str("encoding was not requested"),
+            Self::Offer(text) => write!(f, "broken offer of shared frames: {text}"),
+            Self::Buffer(n, count) => write!(f, "shared buffer {n}, there are {count}"),
+            Self::SecondBuffer(n, first) => write!(f, "shared buffer {n} in an update of buffer {first}"),
+            Self::FrameSize((w, h), (width, height)) => {
+                write!(f, "shared frames of {w}x{h} pixels on a screen of {width}x{height}")
+            }
         }
     }
 }

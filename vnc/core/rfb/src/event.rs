@@ -1,6 +1,7 @@
 //! The events that a connection reports to its caller.
 
 use crate::handshake::ServerInit;
+use crate::messages::offer::Offer;
 use crate::messages::update::{Cursor, Totals};
 
 /// An event of a connection.
@@ -19,6 +20,8 @@ pub enum Event {
     Resized(u16, u16),
     /// The cursor has a new shape.
     Cursor(Cursor),
+    /// The server offers shared frames. The caller may map them and call `Connection::map`.
+    Offer(Offer),
     /// The server rings the bell.
     Bell,
 }

@@ -19,11 +19,13 @@ mod screen;
 mod wire;
 
 pub use connection::{Config, Connection};
+pub use decoders::shared::SharedFrames;
 pub use encodings::default_encodings;
 pub use error::{Error, Reason};
 pub use event::Event;
 pub use handshake::{Credentials, ServerInit, Tls};
 pub use limits::{HARD_SIDE, Limits};
+pub use messages::offer::Offer;
 pub use messages::update::{Cursor, Totals};
 pub use screen::framebuffer::Framebuffer;
 pub use screen::geometry::Rect;

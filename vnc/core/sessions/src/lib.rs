@@ -1,16 +1,18 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ session ─→ decoder, published, hub, deadlines, socket ─→ process, sync
+//! pump ─→ session ─→ decoder, published, hub, deadlines, mapping, socket ─→ process, sync
 //! ```
 //! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
 //! thread may call it. `decoder` holds its connection and frames behind a lock. `published` contains what other threads
 //! read of it without a lock. `hub` lists the sessions with news for an event loop. `deadlines` limits how long each
-//! stage of a session takes, and `socket` writes without blocking.
+//! stage of a session takes, `mapping` reads frames from memory that the server shares, and `socket` writes without
+//! blocking.
 
 mod deadlines;
 mod decoder;
 mod hub;
+mod mapping;
 mod process;
 mod published;
 mod pump;
@@ -21,6 +23,7 @@ mod sync;
 pub use deadlines::Timeouts;
 pub use decoder::Mismatch;
 pub use hub::Hub;
+pub use mapping::{Layout, Unusable};
 pub use published::{Failure, Published};
 pub use pump::Pump;
 pub use session::Session;

@@ -3,7 +3,7 @@
 //! Other threads read nothing else of a session without a lock. All writes are in this file. `publish` is called under
 //! the lock of the decoder, so two publications never overlap. This is the order, with the guarantee for readers:
 //!
-//! 1. `size`, `frame_time` and the totals;
+//! 1. `size`, `frame_time`, `shares` and the totals;
 //! 2. `name`: a reader that sees it sees the size of the screen;
 //! 3. `frames`: a reader that sees a number sees the size, time and totals of that frame or of a later one;
 //! 4. `generation`: a reader that sees a refresh complete sees the number of a frame that has its pixels;
@@ -15,9 +15,9 @@
 
 use std::sync::OnceLock;
 
-use rfb::Totals;
+use rfb::{Offer, Totals};
 
-use crate::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Why a session ended: a branch of the error tree in vnc/errors.py, and a text.
 pub type Failure = (&'static str, String);
@@ -29,6 +29,7 @@ pub struct Published {
     size: AtomicU32,
     /// The bits of an f64, in seconds on the monotonic clock.
     frame_time: AtomicU64,
+    shares: AtomicBool,
     rects: AtomicU64,
     pixels: AtomicU64,
     bytes: AtomicU64,
@@ -37,6 +38,7 @@ pub struct Published {
     generation: AtomicU64,
     name: OnceLock<String>,
     certificate: OnceLock<bool>,
+    offer: OnceLock<Offer>,
     failure: OnceLock<Failure>,
 }
 
@@ -49,6 +51,10 @@ pub(crate) struct Changes {
     pub name: Option<String>,
     /// TLS begins; whether the server presents a certificate. It is set once.
     pub certificate: Option<bool>,
+    /// The offer of shared frames, once.
+    pub offer: Option<Offer>,
+    /// Whether the pixels of the newest update came through shared memory.
+    pub shares: bool,
     /// What was drawn, and when, in seconds on the monotonic clock.
     pub drawn: Option<(Totals, f64)>,
     /// The number of the newest frame.
@@ -71,8 +77,12 @@ impl Published {
             self.bytes.fetch_add(totals.bytes, Ordering::Relaxed);
             self.frame_time.store(time.to_bits(), Ordering::Relaxed);
         }
+        self.shares.store(changes.shares, Ordering::Relaxed);
         self.long_cut_texts.store(changes.long_cut_texts, Ordering::Relaxed);
-        // A connection has one handshake, so a second `set` cannot happen.
+        // A connection has one handshake and one offer, so a second `set` cannot happen.
+        if let Some(offer) = changes.offer {
+            let _ = self.offer.set(offer);
+        }
         if let Some(certificate) = changes.certificate {
             let _ = self.certificate.set(certificate);
         }
@@ -126,6 +136,16 @@ impl Published {
     /// Whether the server presents a certificate in the TLS that begins; None before TLS begins.
     pub fn certificate(&self) -> Option<bool> {
         self.certificate.get().copied()
+    }
+
+    /// The offer of shared frames; None before it.
+    pub fn offer(&self) -> Option<&Offer> {
+        self.offer.get()
+    }
+
+    /// Whether the pixels of the newest update came through shared memory.
+    pub fn shares(&self) -> bool {
+        self.shares.load(Ordering::Relaxed)
     }
 
     /// Why the session ended; None before that.

@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
+use std::os::fd::RawFd;
 use std::sync::{Arc, PoisonError, RwLock, TryLockError, Weak};
 use std::time::Instant;
 
@@ -11,6 +12,7 @@ use rfb::{Connection, Error, Event, Reason};
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
+use crate::mapping::{Layout, Mapping, Unusable};
 use crate::process::Process;
 use crate::published::{Changes, Failure, Published};
 use crate::socket::{CLOSED, error_text, write};
@@ -255,6 +257,7 @@ impl Session {
             frames: connection.frames(),
             generation: connection.generation(),
             long_cut_texts: connection.long_cut_texts(),
+            shares: connection.shares(),
             ..Changes::default()
         };
         let (mut news, mut drawn) = (false, rfb::Totals::default());
@@ -267,6 +270,7 @@ impl Session {
                 Event::Resized(width, height) => (changes.size, news) = (Some((width, height)), true),
                 Event::Frame(totals) => drawn += totals,
                 Event::StartTls { certificate } => (changes.certificate, news) = (Some(certificate), true),
+                Event::Offer(offer) => (changes.offer, news) = (Some(offer), true),
                 Event::Cursor(_) | Event::Bell => {}
             }
         }
@@ -292,6 +296,18 @@ impl Session {
         let generation = connection.refresh();
         self.send(&connection.data_to_send());
         generation
+    }
+
+    /// Read frames from the memory that the server has offered, from now on, and tell the server so.
+    ///
+    /// `memory` is a descriptor that is open during the call. An error changes nothing.
+    pub fn map(&self, memory: RawFd, layout: Layout) -> Result<(), Unusable> {
+        let connection = &mut lock(&self.decoder).connection;
+        let screen = connection.screen();
+        let mapping = Mapping::new(memory, layout, (screen.width(), screen.height()))?;
+        connection.map(Box::new(mapping));
+        self.send(&connection.data_to_send());
+        Ok(())
     }
 
     /// Write whole messages. Bytes that the socket does not accept now are written when it is ready again.

@@ -10,6 +10,7 @@ mod inflate;
 mod jpeg;
 mod raw;
 mod rre;
+pub(crate) mod shared;
 mod tight;
 mod zlib;
 mod zrle;
@@ -42,11 +43,16 @@ pub(crate) trait Decoder: Send {
 }
 
 /// The decoders of one connection, with their zlib streams.
-pub(crate) struct Registry(Vec<(i32, Box<dyn Decoder>)>);
+pub(crate) struct Registry {
+    decoders: Vec<(i32, Box<dyn Decoder>)>,
+    pub shared: shared::Shared,
+}
 
 impl Registry {
-    pub fn new() -> Self {
-        Self(vec![
+    /// Return the decoders of a connection that requests these encodings.
+    pub fn new(requested: &[i32]) -> Self {
+        let shared = shared::Shared::new(requested.contains(&crate::encodings::SHARED_FRAMES));
+        let decoders = vec![
             (crate::encodings::TIGHT, Box::new(tight::Tight::default()) as Box<dyn Decoder>),
             (crate::encodings::ZRLE, Box::new(zrle::Zrle::default())),
             (crate::encodings::RAW, Box::new(raw::Raw)),
@@ -54,11 +60,15 @@ impl Registry {
             (crate::encodings::HEXTILE, Box::new(hextile::Hextile)),
             (crate::encodings::ZLIB, Box::new(zlib::Zlib::default())),
             (crate::encodings::RRE, Box::new(rre::Rre)),
-        ])
+        ];
+        Self { decoders, shared }
     }
 
     pub fn get(&mut self, encoding: i32) -> Option<&mut dyn Decoder> {
-        for (number, decoder) in &mut self.0 {
+        if encoding == crate::encodings::SHARED_FRAMES {
+            return self.shared.is_mapped().then_some(&mut self.shared);
+        }
+        for (number, decoder) in &mut self.decoders {
             if *number == encoding {
                 return Some(decoder.as_mut());
             }
@@ -68,7 +78,7 @@ impl Registry {
 }
 
 /// Return `Whole` or `More` for a payload of `total` bytes.
-fn sized(bytes: &[u8], total: usize) -> Scan {
+pub(crate) fn sized(bytes: &[u8], total: usize) -> Scan {
     if bytes.len() < total { Scan::More(total) } else { Scan::Whole(total) }
 }
 

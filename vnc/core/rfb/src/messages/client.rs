@@ -50,6 +50,22 @@ pub(crate) fn fence(out: &mut Vec<u8>, flags: u32, payload: &[u8]) {
     out.extend(payload);
 }
 
+/// The client can read the shared frames, so the server may send rects of `SHARED_FRAMES`.
+pub(crate) fn shared_ready(out: &mut Vec<u8>) {
+    shared(out, 0, 0);
+}
+
+/// The server may write to a shared buffer again.
+pub(crate) fn shared_release(out: &mut Vec<u8>, buffer: u32) {
+    shared(out, 1, buffer);
+}
+
+// | 1 type 0xE7 | 1 verb | 2 padding | 4 number of the buffer |
+fn shared(out: &mut Vec<u8>, verb: u8, buffer: u32) {
+    out.extend([0xe7, verb, 0, 0]);
+    out.extend(buffer.to_be_bytes());
+}
+
 fn place(out: &mut Vec<u8>, rect: Rect) {
     for number in [rect.x, rect.y, rect.width, rect.height] {
         out.extend(number.to_be_bytes());
@@ -76,6 +92,8 @@ mod tests {
         let rect = Rect::new(1, 2, 300, 4);
         assert_eq!(written(|out| request_update(out, true, rect)), [3, 1, 0, 1, 0, 2, 1, 44, 0, 4]);
         assert_eq!(written(|out| continuous_updates(out, true, rect)), [150, 1, 0, 1, 0, 2, 1, 44, 0, 4]);
+        assert_eq!(written(shared_ready), [0xe7, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(written(|out| shared_release(out, 0x0102)), [0xe7, 1, 0, 0, 0, 0, 1, 2]);
         assert_eq!(written(|out| fence(out, 3, b"ab")), [248, 0, 0, 0, 0, 0, 0, 3, 2, 97, 98]);
     }
 }

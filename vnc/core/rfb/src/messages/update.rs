@@ -10,10 +10,11 @@
 use std::ops::AddAssign;
 
 use crate::decoders::{Progress, Registry, Scan};
-use crate::encodings::{CURSOR, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, LAST_RECT, RAW};
+use crate::encodings::{CURSOR, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, LAST_RECT, RAW, SHARED_OFFER};
 use crate::error::{Error, Reason};
 use crate::handshake::check_size;
 use crate::limits::Limits;
+use crate::messages::offer::{self, Offer};
 use crate::screen::framebuffer::Framebuffer;
 use crate::screen::geometry::Rect;
 use crate::wire::Bytes;
@@ -78,6 +79,8 @@ pub(crate) struct Update {
     /// The size of the screen at this point of the update. `draw` resizes the screen later.
     size: (u16, u16),
     pub resized: bool,
+    /// Whether one of the rects is the offer of shared frames.
+    offer: bool,
     pub totals: Totals,
 }
 
@@ -87,6 +90,7 @@ pub(crate) enum Drawn {
     Pixels,
     Resized,
     Cursor(Cursor),
+    Offer(Offer),
 }
 
 /// A cursor shape (RFC 6143 7.8.1), reported and never drawn.
@@ -117,6 +121,7 @@ impl Update {
             consumed: 0,
             size: (screen.width(), screen.height()),
             resized: false,
+            offer: false,
             totals: Totals::default(),
         }
     }
@@ -124,6 +129,11 @@ impl Update {
     /// Whether the last rect was scanned.
     pub fn complete(&self) -> bool {
         self.left == Some(0) && self.open.is_none()
+    }
+
+    /// Whether the update answers a request. One with nothing but an offer of shared frames answers `SetEncodings`.
+    pub fn is_answer(&self) -> bool {
+        !(self.offer && self.seen == 1)
     }
 
     /// Scan the input, which begins where the last `drop_drawn` ended.
@@ -187,6 +197,9 @@ impl Update {
             DESKTOP_SIZE => Scan::Whole(0),
             EXTENDED_DESKTOP_SIZE => scan_layout(bytes),
             CURSOR => scan_cursor(bytes, &open, limits)?,
+            SHARED_OFFER if decoders.shared.awaits_offer() => {
+                offer::scan(bytes, rect).map_err(|fault| fault.into_error(number, rect, encoding))?
+            }
             _ => {
                 let unknown = || Reason::Unknown.at(0).into_error(number, rect, encoding);
                 let decoder = decoders.get(encoding).ok_or_else(unknown)?;
@@ -196,7 +209,13 @@ impl Update {
             }
         };
         match scan {
-            Scan::Whole(length) => self.close(&open, length, limits)?,
+            Scan::Whole(length) => {
+                if encoding == SHARED_OFFER {
+                    decoders.shared.offered();
+                    self.offer = true;
+                }
+                self.close(&open, length, limits)?;
+            }
             Scan::More(need) | Scan::Rows { need, .. } => {
                 self.need = self.position + need;
                 self.open = Some(open);
@@ -218,7 +237,7 @@ impl Update {
                 .map_err(|error| error.in_rect(number, rect, encoding))?;
             self.size = (rect.width, rect.height);
         }
-        if resizes || encoding == CURSOR || encoding >= 0 {
+        if resizes || [CURSOR, SHARED_OFFER].contains(&encoding) || encoding >= 0 {
             self.jobs.push(Job { number, rect, encoding, start: self.position, end: self.position + length });
         }
         if encoding >= 0 {
@@ -260,6 +279,9 @@ impl Update {
                     Drawn::Resized
                 }
                 CURSOR => Drawn::Cursor(cursor(payload, rect)),
+                SHARED_OFFER => Drawn::Offer(
+                    offer::parse(payload).map_err(|fault| fault.into_error(number, rect, encoding))?,
+                ),
                 _ => {
                     let unknown = || Reason::Unknown.at(0).into_error(number, rect, encoding);
                     let decoder = decoders.get(encoding).ok_or_else(unknown)?;
