@@ -53,8 +53,8 @@ class Tick:
 class Runtime:
     """An environment that runs in real time. Subclass it, and implement `reset` and `tick`.
 
-    All methods are called on one thread, which is not the event loop's, one call at a time. An exception ends the
-    remote; clients receive the name of its class.
+    All methods are called on one thread, one call at a time. It is not the event loop's thread, unless the environment
+    is `quick`. An exception ends the remote; clients receive the name of its class.
 
     Attributes:
         env_ids: the environments that a client may ask for. The first one runs when no client asks for another.
@@ -64,6 +64,9 @@ class Runtime:
         display: True if the screen is an X display with a VNC server of its own. `Tick.frame` is then ignored, and
             `tick` receives no events.
         lockstep: True if time advances only in `tick`, by 1 / fps seconds each. Clients may then step the environment.
+        quick: True if all methods but `open` return within a few milliseconds, and none needs a thread without an event
+            loop. They are then called on the event loop's thread, which saves two changes of threads per tick. While a
+            call runs, the remote answers nobody.
         stepped: set by the SDK: True while a client steps the environment.
         env_observation_space: the space of `Tick.env_observation`, if clients may ask for it; set by the end of `open`.
         env_observation_wanted: set by the SDK: True while a client wants `Tick.env_observation`.
@@ -88,6 +91,7 @@ class Runtime:
     height: int = 0
     display: bool = False
     lockstep: bool = False
+    quick: bool = False
     stepped: bool = False
     env_observation_space: Box | None = None
     env_observation_wanted: bool = False

@@ -45,14 +45,15 @@ class Inbox:
         self._step: LockStep | None = None
         self._events: list[Event] = []
         self._actions: list[Sequence[object]] = []
-        self._news = asyncio.Event()
+        self._has_news = False
+        self._waiter: asyncio.Future[None] | None = None
 
     def reset(self, request: ResetRequest) -> None:
         """Queue a reset, or answer it with an error."""
         refusal = self._refusal(request)
         if refusal is None:
             self.resets.append(request)
-            self._news.set()
+            self._notify()
         else:
             self.refuse(request, refusal)
 
@@ -69,7 +70,7 @@ class Inbox:
             self._step = LockStep(request, [_event(event) for event in request.events[:PENDING_EVENTS]])
         except ValueError as error:
             self.refuse(request, str(error))
-        self._news.set()
+        self._notify()
 
     @property
     def has_step(self) -> bool:
@@ -85,7 +86,7 @@ class Inbox:
         """Switch between lock-step and real time, as the controlling client wants; forget a waiting step."""
         self.lockstep = lockstep
         self._step = None
-        self._news.set()
+        self._notify()
 
     def events(self, events: Sequence[Event]) -> None:
         """Keep input over VNC for the next tick; in lock-step, drop it."""
@@ -114,14 +115,31 @@ class Inbox:
             self.refuse(step.request, "overtaken by a reset")
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """Wait for a reset, a step or a change of `lockstep`; return False if none arrives within `seconds`."""
-        self._news.clear()
+        """Wait for a reset, a step or a change of `lockstep`; return False if none arrives within `seconds`.
+
+        The event loop handles what has arrived on sockets, also if `seconds` is 0.
+        """
+        self._has_news = False
+        if seconds == 0:
+            await asyncio.sleep(0)
+            return self._has_news
+        loop = asyncio.get_running_loop()
+        self._waiter = loop.create_future()
+        timer = None if seconds is None else loop.call_later(seconds, self._wake)
         try:
-            async with asyncio.timeout(seconds):
-                await self._news.wait()
-        except TimeoutError:
-            return False
-        return True
+            await self._waiter
+        finally:
+            if timer is not None:
+                timer.cancel()
+        return self._has_news
+
+    def _notify(self) -> None:
+        self._has_news = True
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def _refusal(self, request: ResetRequest) -> str | None:
         if request.env_id is not None and request.env_id not in self._env_ids:

@@ -16,7 +16,7 @@ from rewarder.sdk.extras import Extras
 from rewarder.sdk.inbox import Inbox
 from rewarder.sdk.player import Player
 from rewarder.sdk.shutdown import until_stopped
-from rewarder.sdk.worker import Worker
+from rewarder.sdk.worker import InlineWorker, ThreadWorker, Worker
 from rewarder.server.exposure import check_reach, names
 from rewarder.server.server import RewarderServer
 from rewarder.version import VERSION
@@ -179,8 +179,8 @@ async def serve(
 
 @asynccontextmanager
 async def _opened(runtime: Runtime) -> AsyncIterator[Worker]:
-    """Open the runtime on a thread of its own; close it on the same thread."""
-    worker = Worker("runtime")
+    """Open the runtime, on a thread of its own unless it is quick; close it on the same thread."""
+    worker = InlineWorker() if runtime.quick else ThreadWorker("runtime")
     try:
         await worker.call(runtime.open)
         try:

@@ -34,6 +34,7 @@ _LIVES = "lives"
 _RESERVED = "truncated"
 """A key that the protocol uses in the info of an episode's end."""
 _ATARI = "ale_py"
+_SMALL = ("gymnasium.envs.classic_control.", "gymnasium.envs.toy_text.")
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class GymCore(Runtime):
         if not env_id.startswith(PREFIX):
             raise ValueError(f"invalid env_id {env_id!r}, it must be {PREFIX}<gymnasium id>")
         self.env_ids = (env_id,)
+        self.quick = _is_quick(env_id.removeprefix(PREFIX))
         self._fps = fps
         self._send_env_observation = send_env_observation
         self._keys = HeldKeys()
@@ -196,6 +198,13 @@ def _missing(error: gymnasium.error.DependencyNotInstalled) -> str:
 
 def _is_atari(spec: EnvSpec | None) -> bool:
     return spec is not None and str(spec.entry_point).startswith((f"{_ATARI}.", "shimmy.atari"))
+
+
+def _is_quick(gymnasium_id: str) -> bool:
+    """Return whether steps and frames are known to take at most a few milliseconds, without making the environment."""
+    spec = gymnasium.registry.get(gymnasium_id)
+    is_small = spec is not None and str(spec.entry_point).startswith(_SMALL)
+    return is_small or gymnasium_id.startswith("ALE/") or "NoFrameskip-v" in gymnasium_id
 
 
 def _fps(env: gymnasium.Env[Any, Any]) -> float:

@@ -84,7 +84,7 @@ class NeonDrive(Runtime):
 
     env_ids = (ENV_ID,)
     width, height = WIDTH, HEIGHT
-    lockstep = True
+    lockstep = quick = True
 
     def __init__(self, fps: float = 60) -> None:
         self.fps = fps

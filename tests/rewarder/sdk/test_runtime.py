@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -362,3 +363,30 @@ async def test_a_client_may_ask_for_another_rate_within_bounds():
             described = [message for message in client.messages if message["method"] == "v0.env.describe"]
             assert described[-1]["body"]["fps"] == told
             assert runtime.fps == told
+
+
+async def test_a_quick_runtime_runs_on_the_event_loops_thread():
+    runtime = Scripted()
+    runtime.quick = True
+    async with served(runtime):
+        await runtime.until(lambda: runtime.number > 5)
+    assert runtime.threads == {threading.get_ident()}
+
+
+async def test_a_quick_runtime_that_is_too_slow_for_its_rate_answers_between_ticks():
+    def work(number):
+        time.sleep(0.02)  # a period is 5 ms
+        return Tick()
+
+    runtime = Scripted(work)
+    runtime.quick = True
+    async with served(runtime) as (ports, _), wire(ports) as client:
+        await client.until("v0.env.describe", env_state="running")
+        request = await client.send("v0.env.reset", seed=5)
+        reply = await client.until("v0.reply.env.reset")
+        ticks = runtime.number
+        health = await get_health(ports)
+    assert reply["headers"]["parent_message_id"] == request
+    assert runtime.resets[-1] == ("test.Scripted-v0", 5)
+    assert health["ticks_missed"] > 0
+    assert runtime.number - ticks < 50

@@ -5,12 +5,12 @@ import threading
 
 import pytest
 
-from rewarder.sdk.worker import Worker
+from rewarder.sdk.worker import InlineWorker, ThreadWorker
 
 
 @pytest.fixture
 def worker():
-    worker = Worker("test worker")
+    worker = ThreadWorker("test worker")
     yield worker
     worker.stop()
 
@@ -52,8 +52,31 @@ async def test_a_cancelled_call_that_has_not_begun_never_runs(worker):
 
 
 async def test_stop_ends_the_thread():
-    worker = Worker("ends")
+    worker = ThreadWorker("ends")
     thread = await worker.call(threading.current_thread)
     worker.stop()
     thread.join(60)
     assert not thread.is_alive()
+
+
+async def test_every_exception_of_a_call_is_raised(worker):
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await worker.call(next, iter(()))
+
+
+async def test_a_result_for_a_cancelled_call_is_dropped(worker):
+    gate = threading.Event()
+    call = asyncio.create_task(worker.call(gate.wait, 10))
+    await asyncio.sleep(0)
+    call.cancel()
+    gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert await worker.call(lambda: 1) == 1
+
+
+async def test_inline_calls_run_on_the_event_loops_thread_and_raise_their_errors():
+    worker = InlineWorker()
+    assert await worker.call(threading.current_thread) is threading.current_thread()
+    with pytest.raises(ZeroDivisionError):
+        await worker.call(lambda: 1 / 0)
