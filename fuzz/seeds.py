@@ -20,7 +20,7 @@ from PIL import Image
 from fuzz.parsers import HEIGHT, WIDTH
 from vnc.capture.capture import Capture, read_capture
 from vnc.capture.scan import FRAMEBUFFER_UPDATE, Scanner, ServerMessage
-from vnc.encodings import HEXTILE, RAW, RRE, TIGHT, ZLIB, ZRLE
+from vnc.encodings import HEXTILE, RAW, RRE, SHARED_FRAMES, SHARED_OFFER, TIGHT, ZLIB, ZRLE
 from vnc.pixel_format import RGBX
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -67,6 +67,11 @@ def server_messages() -> Iterator[bytes]:
     yield b"\x07" + struct.pack(">BxH", 0, 1) + struct.pack(">HHHHi", 1, 1, 2, 1, -239) + bytes(9)
     yield b"\x07" + struct.pack(">BxH", 0, 1) + struct.pack(">HHHHi", 0, 0, 90, 40, -308) + b"\1" + bytes(19)
     yield b"\x07" + struct.pack(">BxH", 0, 1) + struct.pack(">HHHHi", 0, 0, 65535, 65535, 0)
+    offered = struct.pack(">BxHHHHHi", 0, 1, 0, 0, 0, 0, SHARED_OFFER)
+    offered += struct.pack(">B16sH", 1, b"0123456789abcdef", 2) + b"/x"
+    for buffers in ((0, 0), (2, 1)):
+        rects = [struct.pack(">HHHHiI", 0, 0, 64, 48, SHARED_FRAMES, buffer) for buffer in buffers]
+        yield b"\x07" + offered + struct.pack(">BxH", 0, 2) + b"".join(rects)
 
 
 def rects() -> Iterator[bytes]:

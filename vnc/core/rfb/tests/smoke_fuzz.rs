@@ -18,6 +18,9 @@ const STREAMS: [&[u8]; 4] = [
 /// Two sub-types, `X509Vnc` with a refusal inside it.
 const VENCRYPT: &[u8] =
     b"RFB 003.008\n\x02\x02\x13\0\x02\0\x02\0\0\x01\x04\0\0\x01\x05\x01challenge-16-byt\0\0\0\x01\0\0\0\x02no";
+/// An offer of shared frames, and an update with two rects of them.
+const SHARED: &[u8] = b"\0\0\0\x01\0\0\0\0\0\0\0\0\xaa\xbc\xff\xfe\x01challenge-16-byt\0\x02/x\
+    \0\0\0\x02\0\0\0\0\0\x40\0\x30\x55\x43\0\x01\0\0\0\x02\0\x01\0\x02\0\x03\0\x04\x55\x43\0\x01\0\0\0\x02";
 const ROUNDS: u64 = 3000;
 
 /// Xorshift numbers, the same in every run.
@@ -71,6 +74,8 @@ fn connections() {
         let head = numbers.below(256) as u8;
         connection(&[&[head, 0, 0, 0, 1], &numbers.mutated(stream, 3000)[..]].concat());
         connection(&[&[head], &numbers.mutated(stream, 3000)[..]].concat());
+        let start = numbers.below(SHARED.len());
+        connection(&[&[head], &SHARED[..start], &numbers.mutated(&SHARED[start..], 100)].concat());
     }
 }
 

@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use rfb::{Config, Connection, Credentials, Event, Limits, Tls, encodings};
+use rfb::{Config, Connection, Credentials, Event, Limits, SharedFrames, Tls, encodings};
 
 /// The largest number of bytes that a connection with `limits()` may hold, whatever the server sends.
 ///
@@ -83,9 +83,31 @@ fn held_to_limits(run: impl FnOnce()) {
     assert!(held <= MOST_HELD, "{held} bytes held");
 }
 
+/// Frames of 64x48 pixels in shared memory, which the harness has as soon as they are offered.
+struct Shared;
+
+impl SharedFrames for Shared {
+    fn buffers(&self) -> u32 {
+        3
+    }
+
+    fn size(&self) -> (u16, u16) {
+        (64, 48)
+    }
+
+    fn copy_row(&self, buffer: u32, x: u16, y: u16, out: &mut [u8]) {
+        assert!(buffer < 3 && y < 48 && usize::from(x) * 3 + out.len() <= 64 * 3);
+        out.fill(buffer as u8);
+    }
+}
+
 /// Do what a caller does after each piece of input.
 fn serve(connection: &mut Connection) {
-    while connection.next_event().is_some() {}
+    while let Some(event) = connection.next_event() {
+        if matches!(event, Event::Offer(_)) {
+            connection.map(Box::new(Shared));
+        }
+    }
     connection.data_to_send();
     let screen = connection.screen();
     let area = usize::from(screen.width()) * usize::from(screen.height());
@@ -101,7 +123,9 @@ fn feed(connection: &mut Connection, data: &[u8], piece: usize) {
 }
 
 fn established() -> Connection {
-    let mut connection = Connection::new(Config { limits: limits(), ..Config::default() });
+    let encodings = [&[encodings::SHARED_FRAMES][..], &rfb::default_encodings()].concat();
+    let config = Config { limits: limits(), encodings, ..Config::default() };
+    let mut connection = Connection::new(config);
     connection.receive(b"RFB 003.008\n\x01\x01\0\0\0\0");
     connection.receive(&[0, 64, 0, 48]);
     connection.receive(&[0; 20]);
