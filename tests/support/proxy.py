@@ -67,7 +67,7 @@ class Proxy:
         self._each(_close)
 
     def close(self) -> None:
-        self._loop.run(self._close(), 5)
+        self._loop.run(self._close(), 60)
 
     async def _close(self) -> None:
         await stop_accepting(self._server)
@@ -83,7 +83,7 @@ class Proxy:
             self._changed.set()
             self._changed = asyncio.Event()
 
-        self._loop.run(switch(), 5)
+        self._loop.run(switch(), 60)
 
     def _each(self, fault: Callable[[asyncio.StreamWriter, asyncio.StreamWriter], None]) -> None:
         """Call a function for every connection whose agent's side is open."""
@@ -93,7 +93,7 @@ class Proxy:
                 if not agent.is_closing() and agent not in self._mute:
                     fault(agent, remote)
 
-        self._loop.run(strike(), 5)
+        self._loop.run(strike(), 60)
 
     def _silence(self, agent: asyncio.StreamWriter, _remote: asyncio.StreamWriter) -> None:
         self._mute.add(agent)

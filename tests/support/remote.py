@@ -78,7 +78,7 @@ class ScriptedRemote:
 
     def start(self) -> None:
         """Listen; after a `stop`, on the same ports as before."""
-        self._loop.run(self._start(), 5)
+        self._loop.run(self._start(), 60)
 
     async def _start(self) -> None:
         self._thread = threading.current_thread()
@@ -104,19 +104,19 @@ class ScriptedRemote:
 
     def stop_rewarder(self, code: int = 1001) -> None:
         if self.rewarder is not None:
-            self._loop.run(_close(self.rewarder._server, self.rewarder.close(code, "the test is over")), 5)
+            self._loop.run(_close(self.rewarder._server, self.rewarder.close(code, "the test is over")), 60)
             self.rewarder = None
 
     def stop_vnc(self) -> None:
         if self.vnc is not None:
-            self._loop.run(_close(self.vnc._listener, self.vnc.close()), 5)
+            self._loop.run(_close(self.vnc._listener, self.vnc.close()), 60)
             self.vnc = None
 
     def restart_rewarder(self) -> None:
-        self._loop.run(self.start_rewarder(), 5)
+        self._loop.run(self.start_rewarder(), 60)
 
     def restart_vnc(self) -> None:
-        self._loop.run(self.start_vnc(), 5)
+        self._loop.run(self.start_vnc(), 60)
 
     # -- output
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -236,7 +237,8 @@ class Trial:
         assert self.buffer.running == (None if running is None else EpisodeId((running[1],)))
 
 
-@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.timeout(1800)
+@settings(max_examples=10_000, suppress_health_check=list(HealthCheck))
 @given(st.binary(max_size=60))
 def test_no_interleaving_loses_or_doubles_a_reward_or_ends_an_episode_twice(script):
     trial, rest = Trial(), iter(script)

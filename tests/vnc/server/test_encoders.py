@@ -59,7 +59,7 @@ def show(frame: Frame) -> Screen:
     return screen
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(frames(), min_size=1, max_size=3), st.sampled_from(FORMATS))
 def test_zrle_comes_back(shown: list[Frame], row: tuple[PixelFormat, slice, slice | None]) -> None:
     pixel_format, part, _ = row
@@ -73,7 +73,7 @@ def test_zrle_comes_back(shown: list[Frame], row: tuple[PixelFormat, slice, slic
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(frames(), min_size=1, max_size=3), st.sampled_from(FORMATS))
 def test_tight_comes_back(shown: list[Frame], row: tuple[PixelFormat, slice, slice | None]) -> None:
     pixel_format, _, part = row
