@@ -1,6 +1,7 @@
 """Measurements of the package beside its alternatives: `python -m benchmarks`."""
 
 BENCHMARKS = {
+    "machine": "machine.suite",
     "latency": "environment.latency",
     "decode": "drivers.decode",
     "codecs": "drivers.codecs",

@@ -69,3 +69,12 @@ def stat_fields(pid: int) -> list[str]:
 def resident() -> int:
     """Return the resident memory of this process, in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def process_tree(root: int | None = None) -> list[int]:
+    """Return the id of a process, by default this one, and those of its descendants."""
+    parents = {int(path.name): int(stat_fields(int(path.name))[1]) for path in Path("/proc").glob("[0-9]*")}
+    found = [root or os.getpid()]
+    for process in found:
+        found += [child for child, parent in parents.items() if parent == process]
+    return found

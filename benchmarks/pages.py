@@ -27,7 +27,8 @@ def write() -> None:
     sections = [_section(name, reports[name]) for name in BENCHMARKS if name in reports]
     (_DOCS / "performance-tables.md").write_text("\n\n".join([_HEAD.rstrip(), *sections]) + "\n")
     for name, draw in _PICTURES.items():
-        _picture(_DOCS / "pictures" / f"performance-{name}.svg", draw, reports)
+        if name in reports:
+            _picture(_DOCS / "pictures" / f"performance-{name}.svg", draw, reports)
 
 
 def _section(name: str, report: Report) -> str:
@@ -185,7 +186,25 @@ def _lockstep(reports: dict[str, Report]) -> Any:
     return figure
 
 
+def _machine(reports: dict[str, Report]) -> Any:
+    """Draw how many times better each first measure is than before, and than a peer."""
+    rows = [cells for cells in reports["machine"].tables[0].rows if cells[-1]]
+    figure, panels = _axes(2, 9.5, 0.34 * len(rows) + 1, share=True)
+    for axes, at, title in zip(panels, (4, 6), ("than before", "than the peer"), strict=True):
+        gains = [_gain(cells[1], _number(cells[at])) for cells in rows]
+        _bars(axes, [cells[0] for cells in rows], {"now": (gains, OURS)})
+        axes.axvline(1, color="#555555", linestyle="--", linewidth=0.8)
+        axes.set_xlabel(f"times better {title} (longer is better)")
+    return figure
+
+
+def _gain(measure: str, ratio: float) -> float:
+    """Return how many times better a measure has become; rates are better if they are higher."""
+    return ratio if "/s" in measure or ratio == 0 else 1 / ratio
+
+
 _PICTURES = {
+    "machine": _machine,
     "decode": _decode,
     "many": _many,
     "gil": _gil,

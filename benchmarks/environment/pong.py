@@ -17,7 +17,6 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal
 
 import ale_py
@@ -25,7 +24,7 @@ import gymnasium
 import numpy as np
 from rich.console import Console
 
-from benchmarks.harness import cpu_seconds, stat_fields
+from benchmarks.harness import cpu_seconds, process_tree
 from benchmarks.report import Report, Table
 from universe_client import GymVectorEnv
 from vnc.drivers import choose
@@ -82,7 +81,7 @@ def _played(open_env: Callable[[], Any]) -> dict[str, float]:
     with closing(open_env()) as env:
         env.reset(seed=1)
         env.step(env.action_space.sample())
-        children = [process for process in _processes() if process != os.getpid()]
+        children = [process for process in process_tree() if process != os.getpid()]
         steps, updates = 0, np.zeros(REMOTES)
         began, agent, remotes = time.perf_counter(), time.process_time(), sum(map(cpu_seconds, children))
         while time.perf_counter() < began + SECONDS:
@@ -122,12 +121,3 @@ def _ticks(env: Any) -> float:
         with urllib.request.urlopen(f"http://127.0.0.1:{address.rewarder.port}/healthz") as page:
             rates.append(json.load(page)["ticks_per_second"])
     return float(min(rates))
-
-
-def _processes() -> list[int]:
-    """Return the ids of this process and its descendants."""
-    parents = {int(path.name): int(stat_fields(int(path.name))[1]) for path in Path("/proc").glob("[0-9]*")}
-    found = [os.getpid()]
-    for process in found:
-        found += [child for child, parent in parents.items() if parent == process]
-    return found

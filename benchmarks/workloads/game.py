@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import pygame
 
@@ -70,4 +71,4 @@ def main() -> None:
             screen.blit(sprite, ((x + number * speed) % WIDTH, y - hop))
         screen.blit(font.render(f"SCORE {number * 10:07d}", False, "white", "black"), (20, 10))
 
-    play(draw)
+    play(draw, fps=int(sys.argv[2]) if sys.argv[2:] else 60)
