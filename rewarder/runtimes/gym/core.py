@@ -61,6 +61,7 @@ class GymCore(Runtime):
         self._map: KeyMap | None = None
         self._lives: object = None
         self._is_atari = False
+        self._observes_screen = False  # the observation is the rendered frame
         self._left_out: set[str] = set()
 
     def open(self) -> None:
@@ -84,8 +85,11 @@ class GymCore(Runtime):
         self.inside = env.unwrapped
         if isinstance(env.observation_space, gymnasium.spaces.Box):
             self.env_observation_space = env.observation_space
-        env.reset()
-        self.height, self.width = _frame(env).shape[:2]
+        observation, _ = env.reset()
+        frame = _frame(env)
+        self.height, self.width = frame.shape[:2]
+        plain = env.spec is not None and not env.spec.additional_wrappers
+        self._observes_screen = self._is_atari and plain and np.array_equal(observation, frame)
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
         """Reset the environment, seeded if asked."""
@@ -101,7 +105,7 @@ class GymCore(Runtime):
         env, keys = self._opened()
         observation, reward, terminated, truncated, info = env.step(keys.action(self._keys.tick(events)))
         return Tick(
-            frame=_frame(env),
+            frame=observation if self._observes_screen else _frame(env),
             reward=float(reward),
             done=bool(terminated or truncated),
             truncated=bool(truncated and not terminated),
@@ -123,10 +127,9 @@ class GymCore(Runtime):
         return _jsonable(observation) if self._send_env_observation or self.env_observation_wanted else None
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, object]:
-        sent = {str(key): _jsonable(value) for key, value in info.items() if key != _RESERVED}
-        lives = sent.pop(_LIVES, None)
-        if self._is_atari:  # its other infos are frame counters, which change with every frame
-            sent = {}
+        lives, sent = _jsonable(info.get(_LIVES)), {}
+        if not self._is_atari:  # its other infos are frame counters, which change with every frame
+            sent = {str(key): _jsonable(info[key]) for key in info if key not in (_RESERVED, _LIVES)}
         if lives is not None and lives != self._lives:
             self._lives = sent[_LIVES] = lives
         return {key: value for key, value in sent.items() if self._can_be_sent(key, value)}

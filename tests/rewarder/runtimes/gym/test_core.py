@@ -269,8 +269,21 @@ def test_an_atari_game_plays_every_frame_of_its_console(opened):
     runtime = opened("gym-core.ALE/Pong-v5")
     assert (runtime.width, runtime.height, runtime.fps) == (160, 210, 60)
     assert runtime.reset("gym-core.ALE/Pong-v5", 1).info == {"lives": 0}
-    runtime.tick([])
+    frame = runtime.tick([]).frame
     assert runtime._env.unwrapped.ale.getEpisodeFrameNumber() == 1
+    assert np.array_equal(frame, runtime._env.render())
+
+
+def test_a_screen_is_rendered_once_where_it_is_the_observation(opened, monkeypatch):
+    runtime = opened("gym-core.ALE/Pong-v5")
+    runtime.reset("gym-core.ALE/Pong-v5", 1)
+    monkeypatch.setattr(type(runtime._env.unwrapped), "render", lambda self: pytest.fail("rendered again"))
+    assert runtime.tick([]).frame.shape == (210, 160, 3)
+
+
+def test_small_environments_are_quick():
+    assert GymCore("gym-core.CartPole-v1").quick and GymCore("gym-core.ALE/Pong-v5").quick
+    assert not GymCore("gym-core.some_module:SomeEnv").quick
 
 
 def test_what_does_not_render_rgb_is_refused(opened, monkeypatch):
