@@ -40,6 +40,9 @@ _PSEUDO = (LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPD
 def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int, ...]:
     """Return the encoding numbers for a SetEncodings message (RFC 6143 section 7.5.2), best first.
 
+    Of compressed encodings the server may choose another than the preferred one. If Raw is preferred, only CopyRect is
+    listed beside it.
+
     Args:
         encoding: the preferred one. "auto" is Raw for a server on this host, where sending bytes takes less time than
             compressing them, and Tight for any other server; docs/performance.md has the measurements. A server of
@@ -57,7 +60,8 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
         first, shared = BY_NAME[encoding], ()
     else:
         raise ValueError(f"encoding {encoding!r} is none of {', '.join(get_args(Encoding))}")
-    others = [number for number in (*_OTHERS, RAW) if number != first]
+    # TigerVNC's server never sends Raw to a client that also lists a compressed encoding.
+    others = [number for number in (*_OTHERS, RAW) if number != first] if first != RAW else []
     return (*shared, COPY_RECT, first, *others, *_PSEUDO, *jpeg(quality))
 
 

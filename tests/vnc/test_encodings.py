@@ -50,7 +50,12 @@ def test_every_encoding_is_asked_for_once_whichever_is_preferred():
     numbers = preference("zrle", None, "localhost")
     assert numbers[1] == ZRLE
     assert len(set(numbers)) == len(numbers)
-    assert set(numbers) == set(preference("raw", None, "localhost"))
+    assert set(numbers) == set(preference("tight", None, "localhost"))
+
+
+def test_compressed_encodings_are_not_listed_beside_raw():
+    numbers = preference("raw", None, "localhost")
+    assert [number for number in numbers if number >= 0] == [COPY_RECT, RAW]
 
 
 @pytest.mark.parametrize(("encoding", "quality"), [("rre", None), ("", None), ("tight", 10), ("auto", -1)])

@@ -6,11 +6,14 @@ import asyncio
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from tests.support.rfb import QUICK, Peer, header, raw, update
 from tests.support.scarcity import in_use
 from tests.support.sessions import Changes, taken
+from tests.support.xvnc import logo
+from vnc.encodings import preference
 from vnc.errors import PeerLost
 from vnc.events import KeyEvent, PointerEvent, encode
 from vnc.server.server import VNCServer
@@ -234,3 +237,11 @@ async def test_idle_xvnc_is_silent_and_not_lost(opened, xvnc):
         seen = session.frames
         await changes.until(lambda: session.frames >= seen + 4)  # only probes make an idle screen speak
         assert session.error is None
+
+
+async def test_xvnc_on_this_host_sends_raw(opened, xvnc):
+    port, display = xvnc
+    encodings = preference("auto", None, "127.0.0.1")
+    async with opened.on(port, encodings=encodings) as (session, changes), logo(display):
+        await changes.until(lambda: len(np.unique(taken(session))) > 1)
+        assert session.stats.bytes >= 3 * session.stats.pixels
