@@ -17,6 +17,7 @@ from benchmarks.machine.trees import Tree
 
 _TIMEOUT = 600.0
 _BENCHMARKS = Path(__file__).parent.parent
+_ENVIRONMENT = {name: value for name, value in ENVIRONMENT.items() if name != "PYTHONPATH"}
 Figures = dict[str, float]
 
 
@@ -44,7 +45,7 @@ class Side:
         command = [self.python, "-m", "benchmarks.machine.workers", str(self.tree or "-"), *worker]
         with _only_benchmarks() as folder, tempfile.TemporaryFile("w+") as errors:
             with subprocess.Popen(
-                command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=errors, text=True,
+                command, cwd=folder, env=_ENVIRONMENT, stdout=subprocess.PIPE, stderr=errors, text=True,
                 start_new_session=True,
             ) as process:  # fmt: skip
                 try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-_HERE = Path(__file__).parent.parent.parent
+_HERE = Path(__file__).resolve().parent.parent.parent
 _EXTRAS = "atari,desktop,gym-core"
 _BESIDE = ("opencv-python-headless", "pygame")
 """What the workers need beside the package."""
