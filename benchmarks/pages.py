@@ -194,7 +194,8 @@ def _machine(reports: dict[str, Report]) -> Any:
         gains = [_gain(cells[1], _number(cells[at])) for cells in rows]
         _bars(axes, [cells[0] for cells in rows], {"now": (gains, OURS)})
         axes.axvline(1, color="#555555", linestyle="--", linewidth=0.8)
-        axes.set_xlabel(f"times better {title} (longer is better)")
+        axes.set_title(title)
+    figure.supxlabel("times better (longer is better)", fontsize=9)
     return figure
 
 
