@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from rewarder.runtimes.serve import serve_env
+from rewarder.sdk.priority import give_way
 from rewarder.sdk.runtime import Ports, RuntimeCrash
 from rewarder.serving import MAX_REQUEST, Ready, Request
 from rewarder.stdin import read_line
@@ -61,6 +62,7 @@ def _request(arguments: Sequence[str]) -> Request:
 
 
 def _serve(request: Request) -> None:
+    give_way()
     logging.basicConfig(
         level=request.log_level.upper(), format="%(asctime)s %(name)s %(message)s", stream=sys.stderr
     )

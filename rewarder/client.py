@@ -157,6 +157,11 @@ class RewarderClient:
         return self._session.clock
 
     @property
+    def speed(self) -> float | None:
+        """The share of real time at which the environment runs, 0 to 1; None while unknown, and in lock-step."""
+        return self._session.speed
+
+    @property
     def error(self) -> RewarderError | None:
         """Why the connection ended; None while it is open."""
         return self._error

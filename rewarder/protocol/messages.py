@@ -157,15 +157,20 @@ class ReplyStep(Message, frozen=True):
     checksum: int | None = None
 
 
-class ReplyPing(Message, frozen=True):
+class ReplyPing(Message, frozen=True, omit_defaults=True):
     """From the remote: the reply to a ping, with the remote's clock in `sent_at`.
 
     Example:
         {"method": "v0.reply.control.ping",
-         "headers": {"message_id": 9, "sent_at": 1479493680.1, "parent_message_id": 16}, "body": {}}
+         "headers": {"message_id": 9, "sent_at": 1479493680.1, "parent_message_id": 16}, "body": {"speed": 1.0}}
+
+    Attributes:
+        speed: the ticks per second of the last seconds as a share of `fps`, 0 to 1; it is less than 1 where the machine
+            is too slow. Null or missing: unknown, or in lock-step.
     """
 
     method: ClassVar[str] = "v0.reply.control.ping"
+    speed: float | None = None
 
 
 class ReplyCall(Message, frozen=True):

@@ -89,6 +89,7 @@ class ClientSession(_Session):
         closing: the reason in `v0.connection.close`, once it is received.
         env_observation_space: the space of environment observations, once it is received.
         reset_error: the error that answered the latest reset, if any.
+        speed: the share of real time at which the environment runs, 0 to 1; None while unknown, and in lock-step.
     """
 
     def __init__(self, buffer: RewardBuffer, label: str = "rewarder") -> None:
@@ -97,6 +98,7 @@ class ClientSession(_Session):
         self.closing: str | None = None
         self.env_observation_space: EnvObservationSpace | None = None
         self.reset_error: ResetRejected | None = None
+        self.speed: float | None = None
         self._feed = buffer.connect()
         self._pings: OrderedDict[int, float] = OrderedDict()
         self._reset_id: int | None = None
@@ -132,6 +134,7 @@ class ClientSession(_Session):
             self._receive_episode(envelope, now)
         elif isinstance(message, ReplyPing):
             self._receive_pong(envelope.headers, now, wall)
+            self.speed = _share(message.speed)
         elif isinstance(message, ReplyReset):
             self._receive_reset(envelope.headers)
         elif isinstance(message, ReplyError):
@@ -229,12 +232,17 @@ class ActionRequest:
 
 
 class ServerSession(_Session):
-    """The remote's end of one connection. An observer receives everything and may only ping."""
+    """The remote's end of one connection. An observer receives everything and may only ping.
+
+    Attributes:
+        speed: the share of real time at which the environment runs, for the replies to pings; set by the owner.
+    """
 
     def __init__(self, connection: int, *, observer: bool = False, label: str = "client") -> None:
         super().__init__(label)
         self.connection = connection
         self.observer = observer
+        self.speed: float | None = None
 
     def receive(self, data: str | bytes, now: float, wall: float) -> Request | ActionRequest | None:
         """Handle one frame; return the request in it for the environment, if any.
@@ -245,7 +253,7 @@ class ServerSession(_Session):
         envelope = decode(data)
         message, message_id = envelope.message, envelope.headers.message_id
         if isinstance(message, Ping):
-            self.send(ReplyPing(), wall, parent_message_id=message_id, parent_runtime=0.0)
+            self.send(ReplyPing(self.speed), wall, parent_message_id=message_id, parent_runtime=0.0)
         elif not isinstance(message, (Reset, Action, Step, Call)):
             self._refuse(message_id, f"unknown method {message.method!r}", wall)
         elif self.observer:
@@ -306,6 +314,10 @@ def checked_reward(reward: float, done: bool, info: dict[str, Any] | None) -> Re
     if abs(reward) > MAX_REWARD:
         raise ValueError(f"reward {reward:g}, the limit is {MAX_REWARD:g} either way")
     return Reward(float(reward), bool(done), info or {})
+
+
+def _share(value: float | None) -> float | None:
+    return value if value is not None and 0 <= value <= 1 else None
 
 
 def _positive(fps: float | None) -> float | None:

@@ -6,6 +6,8 @@ from collections import deque
 
 BEHIND = 3
 """Ticks by which a deadline may be late; beyond it, missed ticks are skipped instead of run in a burst."""
+SETTLED = 0.5
+"""Seconds of an episode after which its own rate is known; before, a late tick would count too much."""
 
 
 class Pace:
@@ -25,6 +27,8 @@ class Pace:
     def rate(self) -> float:
         """Ticks per second over the last two seconds of this episode; at its start, of the previous episode."""
         span = self._times[-1] - self._times[0] if self._times else 0.0
+        if span < SETTLED and self._last_rate:
+            return self._last_rate
         return (len(self._times) - 1) / span if span > 0 else self._last_rate
 
     def start(self, now: float) -> None:

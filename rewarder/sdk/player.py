@@ -65,6 +65,12 @@ class Player:
             "ticks_missed": self._pace.missed,
         }
 
+    @property
+    def speed(self) -> float | None:
+        """Ticks per second as a share of `fps`, at most 1; None in lock-step, and before it is known."""
+        rate = self._pace.rate
+        return None if self._inbox.lockstep or not rate else round(min(rate / self._runtime.fps, 1.0), 3)
+
     async def play(self, seed: int | None = None) -> None:
         """Run episodes until cancelled; `seed` is for the first one. Raises what the runtime raises."""
         over = await self._begin(None, seed)

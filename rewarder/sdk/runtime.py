@@ -156,6 +156,7 @@ async def serve(
                 "vnc_clients": vnc.clients if vnc else None,
                 "version": VERSION,
             },
+            speed=lambda: player.speed,
             idle_timeout=idle_timeout,
             site=viewer,
             hosts=names(host, allow_hosts),

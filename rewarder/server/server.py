@@ -76,6 +76,7 @@ class RewarderServer:
         on_action: called with the events and the env id of each `v0.agent.action`.
         extras: the features beyond v0; None has none.
         health: returns entries of the health page.
+        speed: returns the share of real time at which the environment runs, which replies to pings contain.
         idle_timeout: seconds without a controller after which `idle` returns; None is never.
         limits: what clients may consume, and how long to wait for them.
         authenticator: checks passwords; None makes one for `password`.
@@ -91,6 +92,7 @@ class RewarderServer:
         on_action: Callable[[Sequence[Sequence[Any]], str | None], None] | None = None,
         extras: Extras | None = None,
         health: Callable[[], Mapping[str, object]] | None = None,
+        speed: Callable[[], float | None] = lambda: None,
         idle_timeout: float | None = None,
         limits: ServerLimits | None = None,
         authenticator: Authenticator | None = None,
@@ -101,6 +103,7 @@ class RewarderServer:
         self._on_action = on_action
         self._extras = extras
         self._health = health
+        self._speed = speed
         self._idle = IdleWatch(idle_timeout)
         self._limits = limits or ServerLimits()
         self._auth = authenticator or Authenticator(password)
@@ -347,6 +350,7 @@ class RewarderServer:
             await peer.websocket.close(error.code, close_reason(str(error)))
 
     def _receive(self, peer: Peer, data: str | bytes) -> None:
+        peer.session.speed = self._speed()
         request = peer.session.receive(data, time.monotonic(), time.time())
         self._flush(peer)
         if isinstance(request, ResetRequest):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rewarder.runtimes import env_ids
+from rewarder.sdk.priority import NICENESS
 from tests.rewarder.remotes import wire
 
 ROOT = Path(__file__).parents[2]
@@ -85,6 +86,13 @@ async def test_the_request_comes_from_stdin_and_the_ready_line_has_the_ports(sta
     assert set(said) == {"vnc_port", "rewarder_port", "version", "viewer_token", "password_file"}
     async with wire(Ports(said), password="from stdin") as client:
         assert (await client.receive())["body"]["env_id"] == NEON
+
+
+def test_a_remote_gives_way_to_the_process_that_starts_it(start):
+    process = start(request())
+    ready(process)
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) == min(own + NICENESS, 19)
 
 
 def test_a_password_is_refused_on_the_command_line():

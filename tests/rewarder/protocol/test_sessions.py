@@ -101,6 +101,15 @@ def test_pings_are_answered_and_give_the_skew(pair):
     assert pair.client.clock.rtt == pytest.approx(0.1)
 
 
+def test_pongs_contain_the_speed_of_the_environment(pair):
+    for speed, understood in ((None, None), (0.25, 0.25), (1.0, 1.0), (-0.5, None), (1.5, None)):
+        pair.server.speed = speed
+        pair.client.ping(10.0, 1000.0)
+        pair.to_server()
+        pair.to_client()
+        assert pair.client.speed == understood
+
+
 def test_a_pong_counts_once(pair):
     pair.client.ping(10.0, 0.0)
     pair.to_server()

@@ -42,6 +42,14 @@ def test_the_rate_is_what_was_measured():
     assert pace.rate == pytest.approx(5, rel=0.05)  # of the episode before
 
 
+def test_a_late_tick_at_the_start_of_an_episode_does_not_change_the_rate():
+    pace = Pace(10)
+    run(pace, [0.0] * 60)
+    assert pace.rate == pytest.approx(10)
+    run(pace, [0.25, 0, 0])
+    assert pace.rate == pytest.approx(10)
+
+
 @given(st.lists(st.floats(0, 3), max_size=50))
 def test_never_more_than_a_few_ticks_at_once(costs):
     times = run(Pace(10), costs)
