@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 import textwrap
 from importlib import import_module
 
 from rich.console import Console
 
 from benchmarks import BENCHMARKS, pages
-from benchmarks.machine import rows, suite
+from benchmarks.machine import rows, suite, trees
 from benchmarks.report import Report
 
 _ON_DEMAND = ("machine", "codecs", "containers", "soak")
@@ -44,7 +45,9 @@ def main() -> None:
 
 def _measure(name: str, console: Console, options: argparse.Namespace) -> Report:
     if name == "machine":
-        return suite.measure(console, options.rounds, options.against, options.rows or rows.NAMES)
+        return suite.measure(
+            console, options.rounds, options.against or suite.COMMIT, options.rows or rows.NAMES
+        )
     report: Report = import_module(f"benchmarks.{BENCHMARKS[name]}").measure(console, options.rounds)
     return report
 
@@ -63,7 +66,7 @@ def _parse() -> argparse.Namespace:
     )
     machine = parser.add_argument_group("machine")
     machine.add_argument(
-        "--against", default=suite.COMMIT, metavar="COMMIT", help="the earlier commit; default: %(default)s"
+        "--against", type=_commit, metavar="COMMIT", help=f"the earlier commit; default: {suite.COMMIT}"
     )
     machine.add_argument("--rows", type=_rows, metavar="ROW,...", help="measure only these rows")
     options = parser.parse_args()
@@ -73,6 +76,14 @@ def _parse() -> argparse.Namespace:
     if options.rows and options.write:
         parser.error("--write records all rows of machine: leave out --rows")
     return options
+
+
+def _commit(text: str) -> str:
+    try:
+        trees.short(text)
+    except subprocess.CalledProcessError:
+        raise argparse.ArgumentTypeError(f"git knows no commit {text!r} here") from None
+    return text
 
 
 def _rows(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def earlier(commit: str, console: Console) -> Tree:
     Raises:
         subprocess.CalledProcessError: git does not know the commit, or it cannot be built.
     """
-    folder = cache() / _git("rev-parse", "--short=12", f"{commit}^{{commit}}")
+    folder = cache() / short(commit)
     tree = Tree(folder, str(folder / ".venv/bin/python"))
     built = folder / ".venv/.built"
     if not built.exists():
@@ -50,15 +51,21 @@ def earlier(commit: str, console: Console) -> Tree:
     return tree
 
 
+def short(commit: str) -> str:
+    """Return the first 12 digits of a commit's id.
+
+    Raises:
+        subprocess.CalledProcessError: git does not know it.
+    """
+    return _git("rev-parse", "--quiet", "--verify", "--short=12", f"{commit}^{{commit}}")
+
+
 def envpool(console: Console) -> str:
     """Return the Python of a virtual environment in the cache folder, with EnvPool if that can be installed here."""
     folder = cache() / "envpool"
     if not (folder / ".tried").exists():
-        with console.status("installing EnvPool"):
-            try:
-                install(folder, "envpool", "gymnasium")
-            except subprocess.CalledProcessError as error:
-                console.print(error.stderr, markup=False)
+        with console.status("installing EnvPool"), suppress(subprocess.CalledProcessError):
+            install(folder, "envpool", "gymnasium")
         (folder / ".tried").touch()
     return str(folder / "bin/python")
 
@@ -81,4 +88,5 @@ def _git(*arguments: str) -> str:
 
 def _run(*command: str) -> str:
     environment = os.environ | {"UNIVERSE_CLIENT_NATIVE": "required"}
-    return subprocess.run(command, env=environment, check=True, text=True, capture_output=True).stdout.strip()
+    done = subprocess.run(command, env=environment, check=True, text=True, stdout=subprocess.PIPE)
+    return done.stdout.strip()
