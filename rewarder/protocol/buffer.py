@@ -221,6 +221,11 @@ class RewardBuffer:
     # The agent's side
 
     @property
+    def fps(self) -> float | None:
+        """Ticks per second, as the remote has described them last; None while unknown."""
+        return self._fps
+
+    @property
     def running(self) -> EpisodeId | None:
         """The id of the running episode; None if none runs or a reset is awaited."""
         with self._lock:

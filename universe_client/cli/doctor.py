@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rewarder.version import VERSION
+from universe_client.cli.processors import cpu_seconds, processors
 from universe_client.config import Config
 from universe_client.errors import ConfigError, UniverseError
 from universe_client.providers.containers.daemon import EngineError
@@ -24,9 +25,13 @@ from universe_client.providers.containers.engine import Engine
 from universe_client.providers.containers.images import IMAGES
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import choose
+from wrappers import Throttle
 
 _PACKAGES = ("numpy", "gymnasium", "websockets", "msgspec", "asyncvnc", "cryptography", "rich")
 _START_TIMEOUT = 20.0
+_MEASURED = 1.5  # seconds in which the remote's use of the processors is measured
+_STEP_RATE = 60.0
+_LEAST = 0.001  # of a processor, so that a measurement of nothing is no division by zero
 _SHARED_TIMEOUT = 2.0
 _PROBE_ENV_ID = "builtin.NeonDrive-v0"
 _DESCRIPTION = """\
@@ -63,7 +68,7 @@ def examine() -> Iterator[Finding]:
     yield _program("Xvnc", "tigervnc-standalone-server", "process:N remotes")
     yield _program("vncviewer", "tigervnc-viewer", "watching a remote in a window")
     yield _docker()
-    yield _start_remote()
+    yield from _start_remote()
 
 
 def _package(name: str) -> Finding:
@@ -106,8 +111,8 @@ def _docker() -> Finding:
     return Finding("docker", found, advice, lacking=bool(missing))
 
 
-def _start_remote() -> Finding:
-    """Start an embedded remote and wait for its first frame."""
+def _start_remote() -> Iterator[Finding]:
+    """Start an embedded remote, wait for its first frame, and measure what it costs."""
     began = time.monotonic()
     config = Config(driver=choose("auto").name, start_timeout=_START_TIMEOUT, on_error="raise")
     try:
@@ -115,12 +120,30 @@ def _start_remote() -> Finding:
             env.reset()
             while env.step([[]])[0][0] is None:
                 if not env.wait(_START_TIMEOUT - (time.monotonic() - began)):
-                    return Finding("a remote", "no frame", f"nothing within {_START_TIMEOUT:g} s", bad=True)
+                    yield Finding("a remote", "no frame", f"nothing within {_START_TIMEOUT:g} s", bad=True)
+                    return
             took = time.monotonic() - began
             way = _way_of_pixels(env)
+            yield Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {took:.2f} s, {way}")
+            yield from _capacity(env)
     except UniverseError as error:
-        return Finding("a remote", "cannot be started", str(error), bad=True)
-    return Finding("a remote", "runs", f"{_PROBE_ENV_ID}: first frame after {took:.2f} s, {way}")
+        yield Finding("a remote", "cannot be started", str(error), bad=True)
+
+
+def _capacity(env: VectorEnv) -> Iterator[Finding]:
+    """Play in real time, and estimate from the use of the processors how many such remotes the machine can run."""
+    before = cpu_seconds()
+    if before is None:
+        return
+    began, paced = time.monotonic(), Throttle(env, step_rate=_STEP_RATE)
+    while (elapsed := time.monotonic() - began) < _MEASURED:
+        paced.step([[]])
+    share, count = ((cpu_seconds() or 0.0) - before) / elapsed, processors()
+    yield Finding(
+        "capacity",
+        f"about {count / max(share, _LEAST):.0f}",
+        f"of these remotes at {_STEP_RATE:g} frames/s, on {count} processors that do nothing else",
+    )
 
 
 def _way_of_pixels(env: VectorEnv) -> str:

@@ -21,6 +21,7 @@ from universe_client.cli.run_report import RemoteReport, Report, brief, line, pi
 from universe_client.core.link import Link, State
 from universe_client.providers.provider import Staged
 from universe_client.vector_env import VectorEnv
+from vnc.encodings import is_this_host
 from wrappers import Logger, Throttle
 from wrappers.universe.logger import mean
 
@@ -189,11 +190,12 @@ class Run:
 
     def _remote_report(self, index: int) -> RemoteReport:
         tally, remote = self.env.tallies[index], self.base.remotes[index]
+        address, speed = remote.link.address, None
         if (rewarder := remote.link.rewarder) is not None:
-            self._versions[index] = rewarder.remote_version
+            self._versions[index], speed = rewarder.remote_version, rewarder.speed
         return RemoteReport(
             index=index,
-            address=None if remote.link.address is None else str(remote.link.address),
+            address=None if address is None else str(address),
             state=self._progress(remote.link),
             task=self.tasks[index] or None,
             frames_per_second=round(tally.frames_per_second, 2),
@@ -202,6 +204,9 @@ class Run:
             reaction_time_ms=_milliseconds(tally.mean("reaction_time")),
             error=None if remote.error is None else str(remote.error),
             version=self._versions[index],
+            machine=None if address is None else _machine(address.vnc.host),
+            fps=remote.link.buffer.fps,
+            speed=speed,
         )
 
     def _progress(self, link: Link) -> str:
@@ -226,6 +231,10 @@ class Run:
         ]
         more = f"; and {len(reasons) - _NAMED} more" if len(reasons) > _NAMED else ""
         return f"no remote started within {self.elapsed:.1f} s: {'; '.join(reasons[:_NAMED])}{more}"
+
+
+def _machine(host: str) -> str:
+    return "this machine" if is_this_host(host) else host
 
 
 def _milliseconds(seconds: float | None) -> float | None:

@@ -14,6 +14,7 @@ from rich.text import Text
 from rewarder.version import VERSION
 
 RUNNING = "running"
+_FAST_ENOUGH = 0.9  # of the speed that the remotes of a machine are to have, in the mean
 _STYLES = {RUNNING: "green", "lost": "red", "closed": "bold red"}
 _FULL = ("#", "address", "state", "frames/s", "episodes", "reward", "reaction")
 _COMPACT = ("#", "state", "fps", "ep", "reward", "ms")
@@ -39,6 +40,12 @@ class RemoteReport(msgspec.Struct):
     """The last error."""
     version: str | None
     """Version of universe-client on the remote's side; None if unknown."""
+    machine: str | None = None
+    """The host on which the remote runs, `this machine` if it is the agent's."""
+    fps: float | None = None
+    """Ticks per second that the environment is to run at."""
+    speed: float | None = None
+    """Ticks per second that it runs at, as a share of `fps`; None while unknown, and in lock-step."""
 
 
 class Report(msgspec.Struct):
@@ -72,7 +79,7 @@ def picture(report: Report, width: int, height: int) -> Group:
         table, lines, hidden = _compact(report, width, height)
     notes = [Text(f"and {hidden} more", "dim")] if hidden else []
     notes += [Text(brief(error), "red") for error in problems(report, now=True)]
-    notes += _versions(report) + _tasks(report)
+    notes += _small_machines(report) + _versions(report) + _tasks(report)
     return Group(table, *(_one_line(note) for note in _cut(notes, height - lines)))
 
 
@@ -80,13 +87,16 @@ def summary(report: Report) -> Group:
     """Return the whole table and all errors: the first in full, the others in one line each."""
     errors = problems(report)
     shown = [Text(error, "red") for error in [*errors[:1], *map(brief, errors[1:])]]
-    return Group(_full(report), *shown, *_versions(report))
+    return Group(_full(report), *shown, *_small_machines(report), *_versions(report))
 
 
 def line(report: Report) -> str:
     """Return the run in one line."""
-    complaint = f"; {report.complaint}" if report.complaint else ""
-    return f"{report.seconds:.0f} s, {report.steps_per_second:.1f} steps/s; {_sums(report)}{complaint}"
+    notes = [report.complaint] if report.complaint else []
+    notes += [note.plain for note in _small_machines(report)]
+    return "; ".join(
+        (f"{report.seconds:.0f} s, {report.steps_per_second:.1f} steps/s", _sums(report), *notes)
+    )
 
 
 def brief(error: str) -> str:
@@ -212,6 +222,31 @@ def _versions(report: Report) -> list[Text]:
         Text(f"{numbers}: universe-client {version} there, {report.version} here", "yellow")
         for version, numbers in versions.items()
     ]
+
+
+def _small_machines(report: Report) -> list[Text]:
+    """Return a line for each machine on which the remotes run more slowly than they are to: for how many it would do.
+
+    The ticks of all its remotes together are what it can do.
+    """
+    machines: dict[str, list[RemoteReport]] = {}
+    for remote in report.remotes:
+        if remote.machine is not None and remote.speed is not None:
+            machines.setdefault(remote.machine, []).append(remote)
+    return [
+        Text(_capacity(name, remotes), "yellow") for name, remotes in machines.items() if _is_slow(remotes)
+    ]
+
+
+def _is_slow(remotes: Sequence[RemoteReport]) -> bool:
+    return sum(remote.speed or 0.0 for remote in remotes) < _FAST_ENOUGH * len(remotes)
+
+
+def _capacity(machine: str, remotes: Sequence[RemoteReport]) -> str:
+    whole = sum(remote.speed or 0.0 for remote in remotes)
+    rate = f" at {remotes[0].fps:g} frames/s" if remotes[0].fps else " in real time"
+    many = f"about {whole:.0f} of these remotes" if whole >= 1 else "no such remote"
+    return f"{machine} can run {many}{rate} ({len(remotes)} run at {whole / len(remotes):.0%})"
 
 
 def _shared(report: Report, text: Callable[[RemoteReport], str | None]) -> dict[str, str]:

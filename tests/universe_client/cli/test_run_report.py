@@ -132,3 +132,22 @@ def test_versions_that_differ_stand_below_the_table():
     for shown in (picture(report(remotes, version="1.0"), 80, 24), summary(report(remotes, version="1.0"))):
         assert lines(shown)[-1].strip() == "0-2: universe-client 0.0.9 there, 1.0 here"
     assert "there" not in lines(summary(report([remote(0)])))[-1], "what is not known does not differ"
+
+
+def test_a_machine_that_is_too_small_is_named_with_the_number_it_would_do_for():
+    slow = [remote(index, machine="this machine", fps=60.0, speed=0.25) for index in range(24)]
+    said = "this machine can run about 6 of these remotes at 60 frames/s (24 run at 25%)"
+    for shown in (picture(report(slow), 80, 24), picture(report(slow), 120, 40), summary(report(slow))):
+        assert said in map(str.strip, lines(shown))
+    assert line(report(slow)).endswith("; " + said)
+
+
+def test_each_slow_machine_has_a_line_and_fast_ones_have_none():
+    remotes = [
+        remote(0, machine="this machine", fps=60.0, speed=1.0),
+        remote(1, machine="this machine", fps=60.0, speed=0.85),
+        remote(2, machine="10.0.0.7", speed=0.4),
+        remote(3, machine="10.0.0.8", fps=30.0, speed=None),
+    ]
+    said = [text.strip() for text in lines(summary(report(remotes))) if "can run" in text]
+    assert said == ["10.0.0.7 can run no such remote in real time (1 run at 40%)"]
