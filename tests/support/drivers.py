@@ -14,4 +14,6 @@ _REQUIRED = (
 _HAS_NATIVE = _REQUIRED or choose("auto").name == "native"
 
 DRIVERS = ("native", "portable") if _HAS_NATIVE else ("portable",)
+WAYS = ("shared", *DRIVERS) if _HAS_NATIVE else DRIVERS
+"""How pixels come: through shared memory or encoded, both to the native driver, or encoded to the portable one."""
 needs_native = pytest.mark.skipif(not _HAS_NATIVE, reason="the native VNC driver is not built here")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.agent import until_running
-from tests.support.drivers import DRIVERS
+from tests.support.drivers import DRIVERS, WAYS
 from tests.support.remote import ScriptedRemote
 from universe_client import Config, VectorEnv
 from universe_client.core.loop import LoopThread
@@ -48,6 +48,14 @@ def scripted(far_side: LoopThread) -> Iterator[Callable[..., ScriptedRemote]]:
 def driver(request: pytest.FixtureRequest) -> str:
     """Each installed driver."""
     return str(request.param)
+
+
+@pytest.fixture(name="driver", params=WAYS)
+def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The driver of each way in which pixels come. Without "shared" the native one takes no server for a near one."""
+    if request.param == "native":
+        monkeypatch.setattr("vnc.client.native.is_this_host", lambda host: False)
+    return "native" if request.param == "shared" else str(request.param)
 
 
 @pytest.fixture

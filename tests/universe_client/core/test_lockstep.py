@@ -11,6 +11,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from tests.support.agent import one_step, set_reset_timeout, wait_until
+from tests.support.drivers import needs_native
 from tests.support.fixtures import provider
 from tests.support.gym import open_gym
 from tests.support.remote import by_hand
@@ -232,10 +233,10 @@ def test_some_rows_are_stepped_alone(serve_runtime, open_gym):
     assert [pixel(frame)[0] for frame in observations] == [1, 3]
 
 
-def film(env_id: str, driver: str, steps: int) -> list[Any]:
+def film(env_id: str, driver: str, steps: int, **options: Any) -> list[Any]:
     """What a run with fixed seed and actions brings, pixels as checksums."""
     dice = np.random.default_rng(5)
-    with VectorEnv(env_id, 2, mode="lockstep", driver=driver) as env:
+    with VectorEnv(env_id, 2, mode="lockstep", driver=driver, **options) as env:
         env.reset(seed=3)
         seen = []
         for _ in range(steps):
@@ -251,6 +252,14 @@ def test_same_seed_and_actions_same_pixels_and_rewards(env_id, driver):
     first = film(env_id, driver, 120)
     assert first == film(env_id, driver, 120)
     assert len({tuple(pixels) for pixels, _, _ in first}) > 60, "a world that moves"
+
+
+@needs_native
+@pytest.mark.parametrize("env_id", [CARTPOLE, "builtin.NeonDrive-v0"])
+def test_the_way_of_the_pixels_changes_nothing(env_id):
+    shared = film(env_id, "native", 60)
+    assert shared == film(env_id, "native", 60, encoding="tight")
+    assert shared == film(env_id, "portable", 60)
 
 
 @pytest.mark.parametrize(
