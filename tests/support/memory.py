@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.support.rfb import HEIGHT, WIDTH, header
+from tests.support.rfb import HEIGHT, WIDTH, Peer, header, raw
 from vnc.encodings import SHARED_FRAMES, SHARED_OFFER
 from vnc.session import Frame
 
@@ -127,3 +127,15 @@ def shared(buffer: int, x: int = 0, y: int = 0, width: int = WIDTH, height: int 
 
 def release(buffer: int) -> bytes:
     return bytes([0xE7, 1, 0, 0]) + struct.pack(">I", buffer)
+
+
+async def agree(peer: Peer, path: Path) -> None:
+    """Send the offer and a first frame, and read until the client is ready."""
+    peer.update(offer(path))
+    await peer.request()
+    peer.update(raw(1))
+    while READY not in peer.input:
+        await peer.request()
+        peer.update(raw(1, 0, 0, 1, 1))
+    await peer.request()
+    peer.input = b""

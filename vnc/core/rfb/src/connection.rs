@@ -10,41 +10,19 @@ use std::collections::VecDeque;
 use pixels::Rgb;
 
 use crate::buffer::Buffer;
+use crate::config::Config;
 use crate::decoders::Registry;
 use crate::decoders::shared::SharedFrames;
-use crate::encodings::default_encodings;
 use crate::error::Error;
 use crate::event::Event;
 use crate::flow::Flow;
-use crate::handshake::{Credentials, Handshake, ServerInit, Step};
-use crate::limits::Limits;
+use crate::handshake::{Handshake, ServerInit, Step};
 use crate::messages::client;
 use crate::messages::server::{begin_update, colour_map, cut_text, fence};
 use crate::messages::update::{Drawn, Update};
 use crate::screen::framebuffer::Framebuffer;
 use crate::screen::shown::Shown;
 use crate::wire::Bytes;
-
-/// The configuration of a connection.
-#[derive(Clone)]
-pub struct Config {
-    /// The login, and whether TLS is required.
-    pub credentials: Credentials,
-    /// The encoding numbers to request, best first; see `default_encodings`.
-    pub encodings: Vec<i32>,
-    /// The limits on what the server may send.
-    pub limits: Limits,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            credentials: Credentials::default(),
-            encodings: default_encodings(),
-            limits: Limits::default(),
-        }
-    }
-}
 
 enum State {
     Handshake(Handshake),

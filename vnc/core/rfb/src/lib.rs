@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod config;
 mod connection;
 mod decoders;
 pub mod encodings;
@@ -18,7 +19,8 @@ mod messages;
 mod screen;
 mod wire;
 
-pub use connection::{Config, Connection};
+pub use config::Config;
+pub use connection::Connection;
 pub use decoders::shared::SharedFrames;
 pub use encodings::default_encodings;
 pub use error::{Error, Reason};

@@ -298,9 +298,7 @@ impl Session {
         generation
     }
 
-    /// Read frames from the memory that the server has offered, from now on, and tell the server so.
-    ///
-    /// `memory` is a descriptor that is open during the call. An error changes nothing.
+    /// From now on, read frames from the memory that the server has offered. `memory` must be open during the call.
     pub fn map(&self, memory: RawFd, layout: Layout) -> Result<(), Unusable> {
         let connection = &mut lock(&self.decoder).connection;
         let screen = connection.screen();
