@@ -12,6 +12,7 @@ BENCHMARKS = {
     "many": "drivers.many",
     "pixels": "environment.pixels",
     "pong": "environment.pong",
+    "shared": "drivers.shared",
     "steps": "environment.steps",
     "containers": "containers.cost",
     "soak": "containers.soak",

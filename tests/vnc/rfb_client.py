@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vnc import encodings
 from vnc.vncauth import challenge_response
 
 VERSION_8 = b"RFB 003.008\n"
@@ -29,7 +30,7 @@ class Refused(Exception):
 
 
 class RFBClient:
-    """Knows the lengths of Raw and ZRLE rects, with `pixel_bytes` a pixel."""
+    """Knows the lengths of Raw, ZRLE and shared rects, with `pixel_bytes` a pixel."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
@@ -106,8 +107,17 @@ class RFBClient:
 
     async def _rectangle(self) -> Rectangle:
         x, y, width, height, encoding = struct.unpack(">HHHHi", await self.read(12))
-        length = width * height * self.pixel_bytes if encoding == 0 else await self.integer(4)
-        return Rectangle(x, y, width, height, encoding, await self.read(length))
+        match encoding:
+            case 0:
+                payload = await self.read(width * height * self.pixel_bytes)
+            case encodings.SHARED_FRAMES:
+                payload = await self.read(4)
+            case encodings.SHARED_OFFER:
+                head = await self.read(19)
+                payload = head + await self.read(int.from_bytes(head[17:], "big"))
+            case _:
+                payload = await self.text()
+        return Rectangle(x, y, width, height, encoding, payload)
 
     async def silent(self) -> bool:
         """Whether the next update is the answer to a request for one pixel, no more than its tile."""

@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import ssl
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from vnc import fences
-from vnc.encodings import FENCE
+from vnc.encodings import FENCE, SHARED_FRAMES, is_this_host
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat, colour_map
 from vnc.server.damage import Damage, Grid, Rect
+from vnc.server.desktop import Desktop
 from vnc.server.encoders import ENCODERS, RAW, Encoder, preferred
 from vnc.server.input import ClientInput
-from vnc.server.limits import ServerLimits
-from vnc.server.penalties import Penalties
 from vnc.server.protocol import (
     BeginTLS,
     Established,
@@ -30,11 +27,13 @@ from vnc.server.protocol import (
     ServerProtocol,
     SetEncodings,
     SetPixelFormat,
+    SharedReady,
+    SharedRelease,
     UpdateRequest,
 )
-from vnc.server.screen import Screen
-from vnc.server.source import MAX_WAITING, Barrier, Source
-from vnc.vncauth import Access, Passwords
+from vnc.server.shared import SharedFrames
+from vnc.server.source import MAX_WAITING, Barrier
+from vnc.vncauth import Access
 
 log = logging.getLogger("vnc.server.server")
 
@@ -43,23 +42,6 @@ _CHEAP = 0.002  # seconds of CPU time: cheaper updates are never delayed
 _GOODBYE = 1.0  # seconds in which a client has to confirm the end of TLS
 _REST = 3.0  # others are followed by a pause of this many times their CPU time, so that all clients get their turn
 _READ = 4096  # bytes read from a client at a time; after a full read the client pauses, as after an update
-
-
-@dataclass(slots=True)
-class Desktop:
-    """The state that all connections of a server share."""
-
-    screen: Screen
-    name: str
-    passwords: Passwords
-    view_only: bool
-    on_events: Callable[[Sequence[Event]], object] | None
-    limits: ServerLimits
-    penalties: Penalties
-    source: Source | None = None
-    tls: ssl.SSLContext | None = None
-    connections: set[ClientConnection] = field(default_factory=set)
-    closed: bool = False
 
 
 class ClientConnection(asyncio.BufferedProtocol):
@@ -81,6 +63,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
         self._barrier = Barrier(desktop.source, self._flush)
+        self._shared = SharedFrames(desktop.screen, desktop.handover, desktop.limits.stall, self._fail)
         self._writable = True
         self._under_way = 0  # bytes of the current update in the send buffer
         self._received = memoryview(bytearray(_READ))
@@ -145,19 +128,19 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         try:
             messages = self._protocol.receive(data)
+            self._send_pending()
+            self._handle(messages)
         except AuthError as error:
             self._deny(str(error))
         except ProtocolError as error:
             self._send_pending()
             self._fail(str(error))
-        else:
-            self._send_pending()
-            self._handle(messages)
 
     def connection_lost(self, error: Exception | None) -> None:
         """Remove the client and release the keys and buttons that it held."""
         self._desktop.connections.discard(self)
         self._barrier.close()
+        self._shared.close()
         for timer in (self._deadline, self._resting, self._pausing, self._stalling):
             if timer is not None:
                 timer.cancel()
@@ -183,7 +166,8 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def waits(self) -> bool:
         """Return whether the client has requested an update, and the last one has been sent."""
-        return self._requested is not None and self._writable and self._resting is None
+        idle = self._writable and self._resting is None and not self._shared.holding
+        return self._requested is not None and idle
 
     def changed(self, grid: Grid) -> None:
         """Mark the tiles in which a new frame differs."""
@@ -212,6 +196,10 @@ class ClientConnection(asyncio.BufferedProtocol):
                     self._set_encodings(encodings)
                 case Fence():
                     self._barrier.pass_on(partial(self._answer_fence, message))
+                case SharedReady():
+                    self._shared.begin()
+                case SharedRelease(number):
+                    self._shared.release(number)
                 case BeginTLS():
                     self._begin_tls()
                 case Established(access):
@@ -276,6 +264,8 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _set_encodings(self, encodings: Sequence[int]) -> None:
         self._encoding = preferred(encodings)
+        if SHARED_FRAMES in encodings and is_this_host(self._address):
+            self._answer(self._shared.offer())
         if FENCE in encodings and not self._fences:
             self._fences = True  # a client may send fences after it has received one
             self._answer(fences.encode(fences.REQUEST, b""))
@@ -309,7 +299,8 @@ class ClientConnection(asyncio.BufferedProtocol):
             return
         self._requested = None
         started = time.thread_time()
-        self._transport.write(self._update(rects))
+        encoding = SHARED_FRAMES if self._shared.hold() else self._encoding
+        self._transport.write(self._update(rects, encoding))
         self._under_way = self._transport.get_write_buffer_size()
         cost = time.thread_time() - started
         if cost > _CHEAP:
@@ -319,18 +310,18 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._resting = None
         self._flush()
 
-    def _update(self, rects: Sequence[Rect]) -> bytes:
+    def _update(self, rects: Sequence[Rect], encoding: int) -> bytes:
         """Return the FramebufferUpdate message (RFC 6143 section 7.6.1)."""
         parts: list[bytes | memoryview] = [b""]
-        for rect, payload in self._encode(rects):
-            parts += (_RECT.pack(*rect, self._encoding), payload)
+        for rect, payload in self._encode(rects, encoding):
+            parts += (_RECT.pack(*rect, encoding), payload)
         parts[0] = struct.pack(">BxH", 0, len(parts) // 2)  # 1 message-type + 1 padding + 2 number-of-rects
         return b"".join(parts)
 
-    def _encode(self, rects: Sequence[Rect]) -> Iterator[tuple[Rect, bytes | memoryview]]:
-        encoder = self._encoders.get(self._encoding)
+    def _encode(self, rects: Sequence[Rect], encoding: int) -> Iterator[tuple[Rect, bytes | memoryview]]:
+        encoder = self._encoders.get(encoding)
         if encoder is None:
-            encoder = self._encoders[self._encoding] = ENCODERS[self._encoding]()
+            encoder = self._encoders[encoding] = ENCODERS[encoding]()
         for rect in rects:
             yield from encoder.encode(self._desktop.screen, rect, self._format)
 

@@ -72,7 +72,29 @@ class BeginTLS:
     """The client agreed on TLS: start it, then call `ServerProtocol.secured`."""
 
 
-Message = SetPixelFormat | SetEncodings | UpdateRequest | Fence | BeginTLS | Established | Event
+@dataclass(frozen=True, slots=True)
+class SharedReady:
+    """The client has mapped the shared frames (docs/shared-frames.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRelease:
+    """The client does not need buffer `number` of the shared frames any more."""
+
+    number: int
+
+
+Message = (
+    SetPixelFormat
+    | SetEncodings
+    | UpdateRequest
+    | Fence
+    | SharedReady
+    | SharedRelease
+    | BeginTLS
+    | Established
+    | Event
+)
 
 
 class ServerProtocol(Conversation):
@@ -234,6 +256,9 @@ class ServerProtocol(Conversation):
                 yield from self._cut_text()
             case 248:
                 yield from self._fence()
+            case 0xE7:
+                verb, number = struct.unpack(">BxxI", (yield 7))  # 1 verb + 2 padding + 4 number
+                self._messages.append(_shared(verb, number))
             case _:
                 raise ProtocolError(f"unknown client message type {kind}")
 
@@ -259,6 +284,16 @@ def _minor_version(line: bytes) -> int:
     if line[:4] != b"RFB " or dot != b"." or line[11:] != b"\n" or not (major + minor).isdigit():
         raise ProtocolError(f"not an rfb version: {line!r}")
     return int(minor) if major == b"003" and minor in (b"007", b"008") else 3
+
+
+def _shared(verb: int, number: int) -> SharedReady | SharedRelease:
+    match verb:
+        case 0:
+            return SharedReady()
+        case 1:
+            return SharedRelease(number)
+        case _:
+            raise ProtocolError(f"unknown verb {verb} of shared frames, known are 0 and 1")
 
 
 def _text(encoded: bytes) -> bytes:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import ssl
 from collections.abc import Callable, Sequence
 
 from vnc.events import Event
-from vnc.server.client import ClientConnection, Desktop
+from vnc.server.client import ClientConnection
 from vnc.server.damage import Grid, Rect
+from vnc.server.desktop import Desktop
+from vnc.server.handover import Handover
 from vnc.server.limits import ServerLimits
 from vnc.server.penalties import Penalties
 from vnc.server.screen import Screen
@@ -17,6 +21,8 @@ from vnc.session import Frame
 from vnc.vncauth import Passwords
 
 __all__ = ["Rect", "ServerLimits", "Source", "VNCServer"]
+
+log = logging.getLogger(__name__)
 
 _MAX_SIDE = 16384
 _MAX_NAME = 1024
@@ -96,8 +102,23 @@ class VNCServer:
         loop = asyncio.get_running_loop()
         self._desktop.closed = False
         self._desktop.tls = tls
+        self._desktop.handover = None if tls is not None else self._share()
         self._listener = await loop.create_server(lambda: ClientConnection(self._desktop), host, port)
         self._port = self._listener.sockets[0].getsockname()[1]
+
+    def _share(self) -> Handover | None:
+        """Open the way to the shared frames; return None where they are not available."""
+        screen, handover = self._desktop.screen, None
+        try:
+            descriptor = screen.share()
+            handover = Handover(descriptor, screen.ring.layout, frozenset((0, os.geteuid())))
+            handover.start()
+        except OSError as error:
+            log.info("= no shared frames: %s", error)
+            if handover is not None:
+                handover.close()
+            return None
+        return handover
 
     @property
     def port(self) -> int:
@@ -154,3 +175,6 @@ class VNCServer:
         for connection in tuple(self._desktop.connections):
             connection.abort()
         await listener.wait_closed()
+        handover, self._desktop.handover = self._desktop.handover, None
+        if handover is not None:
+            handover.close()
