@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pump", "Session", "copy_frame"]
+__all__ = ["Pump", "Reduction", "Session", "copy_frame"]
 
 @final
 class Pump:
@@ -65,6 +65,31 @@ class Pump:
         """
     def close(self) -> None:
         """End all sessions and threads."""
+
+@final
+class Reduction:
+    """Which smaller picture to make of frames of one shape; see `vnc.reduction.Reduction`."""
+
+    def __new__(
+        cls,
+        shape: tuple[int, int, int],
+        part: tuple[int, int, int, int],
+        size: tuple[int, int],
+        grey: bool,
+    ) -> Reduction:
+        """Return a reduction.
+
+        Args:
+            shape: height, width and channels of the frames, at most 65535 each.
+            part: x, y, width and height of the part to keep.
+            size: width and height of the picture.
+            grey: whether to draw the brightness of three channels.
+
+        Raises:
+            ValueError: the part is empty or not within the frame, or the size is empty.
+        """
+    def draw(self, frame: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
+        """Draw the picture of a frame."""
 
 @final
 class Session:
@@ -133,8 +158,11 @@ class Session:
         """End a session from `Pump.feed` whose connection was closed."""
     def refuse(self, reason: str) -> None:
         """End the session because the server's certificate is not trusted."""
-    def take(self, out: NDArray[np.uint8]) -> int:
-        """Copy the pixels that changed since the last take into this array; return the number of the frame."""
+    def take(self, out: NDArray[np.uint8], reduction: Reduction | None = None) -> int:
+        """Copy the pixels that changed since the last take into this array; return the number of the frame.
+
+        With a reduction, draw the pixels of the picture that cover them.
+        """
     def close(self) -> None:
         """Close the socket."""
 

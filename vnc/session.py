@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from vnc.errors import VNCError
 from vnc.events import Event
+from vnc.reduction import Reduction
 from vnc.tls import TLS
 
 Frame = NDArray[np.uint8]
@@ -172,20 +173,22 @@ class Session(Protocol):
         """
         ...
 
-    def take(self, out: Frame) -> int:
-        """Copy the newest frame into an array.
+    def take(self, out: Frame, reduction: Reduction | None = None) -> int:
+        """Copy the newest frame, or draw a smaller picture of it, into an array.
 
-        The frame never contains a part of an unfinished update. Pass the same array each time: a driver may copy only
-        the pixels that changed since the last `take` into it.
+        The frame never contains a part of an unfinished update. Pass the same array each time: a driver may copy or
+        draw only the pixels that changed since the last `take` into it.
 
         Args:
-            out: the array, of shape `shape` and dtype uint8; its channels become red, green and blue.
+            out: the array, C-contiguous and of dtype uint8. Without a reduction its shape is `shape`, and its channels
+                become red, green and blue; with one it is `reduction.shape`.
+            reduction: which picture to draw; its `source` is `shape`. None copies the frame.
 
         Returns:
             The number of the frame, as `frames` counts them.
 
         Raises:
-            ValueError: `out` does not have the shape of the screen, which the server may have resized.
+            ValueError: `out` or `reduction` is not for the shape of the screen, which the server may have resized.
         """
         ...
 

@@ -153,7 +153,11 @@ class ScriptedRemote:
 
     def paint(self, value: int | None = None) -> None:
         """Show a screen of one value, the episode's number by default."""
-        self.script(lambda: self._screen.present(frame(self.episode if value is None else value)))
+        self.show(frame(self.episode if value is None else value))
+
+    def show(self, picture: Any) -> None:
+        """Show a screen, uint8 (HEIGHT, WIDTH, 3)."""
+        self.script(lambda: self._screen.present(picture))
 
     def next_episode(self) -> None:
         """Announce, draw and start the next episode."""

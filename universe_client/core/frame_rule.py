@@ -74,6 +74,8 @@ class TickScreen:
         view.follow(session)
         if self.checksum is None and session.generation < self._generation:
             return False
+        if self.checksum is not None:
+            view.need_checksum()
         if session.frames != view.number and not view.take():
             return False
         return self.checksum in (None, view.checksum)

@@ -70,12 +70,12 @@ def environment_options(kind: str, config: Config | None, options: dict[str, Any
 
 
 def observation_space(
-    kind: str, width: int, height: int, env_observations: EnvObservations | None
+    kind: str, shape: tuple[int, int, int], env_observations: EnvObservations | None
 ) -> gymnasium.Space[Any]:
-    """Return the space of the observations of one remote; `kind` as for `environment_options`."""
+    """Return the space of the observations of one remote, whose pixels have `shape`; `kind` as above."""
     if env_observations is not None:
         return env_observations.space
-    pixels = PixelBox((height, width, 3))
+    pixels = PixelBox(shape)
     return (
         pixels
         if kind == "pixels"

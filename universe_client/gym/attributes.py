@@ -114,8 +114,7 @@ class RemoteFacade:
 
     def render(self) -> Frame:
         """Return a copy of the newest frame, uint8 (height, width, 3), RGB."""
-        frame: Frame = self._rows.frames[self.index].copy()
-        return frame
+        return self._rows.screen(self.index).copy()
 
     @property
     def callable_names(self) -> frozenset[str]:

@@ -102,7 +102,9 @@ class GymEnv(gymnasium.Env[Any, Any]):
             env_observations = EnvObservations(self.core) if observation == "env_observation" else None
             self._rows = Rows(self.core, screen_size, env_observations=env_observations)
             self._results = Results(self._rows, as_dict=observation == "dict")
-            self.observation_space = observation_space(observation, *self._rows.screen_size, env_observations)
+            self.observation_space = observation_space(
+                observation, self._rows.reduction.shape, env_observations
+            )
             self.action_space = self._map.space(*self._rows.screen_size)
         except BaseException:
             self.core.close()

@@ -19,6 +19,9 @@ class Results:
     """Builds results of one environment.
 
     `looked` in the methods is what `Rows` returned for the rows it looked at, by row.
+
+    Attributes:
+        copy: whether batches of all rows are copies of the array of frames.
     """
 
     def __init__(self, rows: Rows, *, as_dict: bool, fill: int | None = None) -> None:
@@ -30,7 +33,7 @@ class Results:
             fill: the value of all pixels of a row that is resetting; None keeps the last frame.
         """
         self._rows, self._as_dict, self._fill = rows, as_dict, fill
-        self._copy = rows.core.config.copy
+        self.copy = rows.core.config.copy
         self._is_lockstep = rows.core.config.mode == "lockstep"
 
     # -- one row ------------------------------------------------------------------------------------------------
@@ -61,7 +64,7 @@ class Results:
         frames, numbers = self._rows.frames, self._rows.frame_numbers(ids)
         if len(ids) < len(frames):
             frames = frames[ids]
-        elif self._copy or self._fill is not None:
+        elif self.copy or self._fill is not None:
             frames = frames.copy()
         if self._fill is not None:
             empty = [

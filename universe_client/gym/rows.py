@@ -25,6 +25,7 @@ from universe_client.gym import infos as gym_infos
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.startup import await_links
 from vnc.events import Event
+from vnc.reduction import Reduction
 from vnc.session import Frame
 
 _SKIPPED, _COUNT = "env_status.skipped_episodes", "stats.reward.count"
@@ -52,6 +53,8 @@ class Rows:
     Attributes:
         core: the remotes.
         frames: uint8 (n, height, width, 3), RGB: the newest frame of each remote's episode; after its end the last one.
+            After `reduce` the pictures of these frames.
+        reduction: which pictures of the frames are in `frames`.
         env_observations: the environment observations, or None. If not None, a first frame counts only together with a
             first environment observation.
         awaiting: bool (n,): rows that await a first frame.
@@ -87,10 +90,7 @@ class Rows:
         self.env_observations = env_observations
         self._letterbox = letterbox
         width, height = screen_size or self._learn_screen(core)
-        self.frames: Frame = np.zeros((core.n, height, width, 3), np.uint8)
-        self._lent = list(self.frames)
-        for row, remote in zip(self._lent, core.remotes, strict=True):
-            remote.view.frame = row
+        self._hold(Reduction.whole((height, width, 3)))
         self.awaiting = np.ones(core.n, np.bool_)
         self._ended = np.zeros(core.n, np.bool_)  # rows that await the episode after an end
         self.instructions: list[list[Any]] = [[] for _ in range(core.n)]
@@ -100,10 +100,45 @@ class Rows:
         self._rewards = [0.0] * core.n  # of the awaited episode, for the step after the reset step
         self._infos: list[dict[str, Any]] = [{} for _ in range(core.n)]
 
+    def _hold(self, reduction: Reduction) -> None:
+        """Let every remote write pictures of this reduction into its row of a new array."""
+        self.reduction = reduction
+        self.frames: Frame = np.zeros((self.core.n, *reduction.shape), np.uint8)
+        self._lent = list(self.frames)
+        for row in range(self.core.n):
+            self._lend(row)
+
+    def _lend(self, row: int) -> None:
+        reduction = None if self.reduction.is_whole else self.reduction
+        self.core.remotes[row].view.lend(self._lent[row], reduction)
+
+    def reduce(self, reduction: Reduction) -> None:
+        """Have smaller pictures of the frames in the rows, beginning with those that are there.
+
+        Args:
+            reduction: the present `reduction`, reduced further.
+        """
+        taken = [row for row, remote in enumerate(self.core.remotes) if remote.view.taken]
+        screens = {row: self.screen(row).copy() for row in taken}
+        self._hold(reduction)
+        for row, screen in screens.items():
+            reduction.draw(screen, self._lent[row])
+
     @property
     def screen_size(self) -> tuple[int, int]:
-        """(width, height) of every row in pixels."""
-        return self.frames.shape[2], self.frames.shape[1]
+        """(width, height) of the screen that every row shows, in pixels."""
+        height, width, _ = self.reduction.source
+        return width, height
+
+    def screen(self, row: int) -> Frame:
+        """Return the whole frame of a row: uint8 (height, width, 3); the next call of the environment may change it.
+
+        With a reduction, the first call for a row returns the newest frame of its remote.
+        """
+        if self.reduction.is_whole:
+            frame: Frame = self._lent[row]
+            return frame
+        return self._boxed(self.core.remotes[row].view.screen)
 
     def frame_numbers(self, rows: Sequence[int]) -> NDArray[np.int64]:
         """Return int64 (k,): for each of `rows` a number that changes when its pixels change."""
@@ -136,20 +171,27 @@ class Rows:
             "give the remotes one size, or letterbox=True"
         )
 
-    def _lend(self, rows: Collection[int]) -> None:
+    def _lend_again(self, rows: Collection[int]) -> None:
         """Let remotes write into their rows again, if their screens have returned to the size of the rows."""
         for row, shape in zip(rows, self._shapes(rows), strict=True):
-            if self.core.remotes[row].view.frame is not self._lent[row] and shape == self._lent[row].shape:
-                self.core.remotes[row].view.frame = self._lent[row]
+            if self.core.remotes[row].view.frame is not self._lent[row] and shape == self.reduction.source:
+                self._lend(row)
 
     def _fit(self, rows: Collection[int]) -> None:
         """Copy frames of another size into their rows."""
         for row in rows:
-            frame, out = self.core.remotes[row].view.frame, self._lent[row]
-            if frame is not out:
-                height, width = min(frame.shape[0], out.shape[0]), min(frame.shape[1], out.shape[1])
-                out[height:], out[:, width:] = 0, 0
-                out[:height, :width] = frame[:height, :width]
+            frame = self.core.remotes[row].view.frame
+            if frame is not self._lent[row]:
+                self.reduction.draw(self._boxed(frame), self._lent[row])
+
+    def _boxed(self, frame: Frame) -> Frame:
+        """Return a frame in the size of the rows: cut off, or on black."""
+        if frame.shape == self.reduction.source:
+            return frame
+        boxed = np.zeros(self.reduction.source, np.uint8)
+        height, width = min(frame.shape[0], boxed.shape[0]), min(frame.shape[1], boxed.shape[1])
+        boxed[:height, :width] = frame[:height, :width]
+        return boxed
 
     # -- resets -------------------------------------------------------------------------------------------------
 
@@ -235,13 +277,13 @@ class Rows:
         """Take over what has arrived for `rows`, and return their results."""
         mask = self._mask(rows)
         self.core.settle(mask)
-        self._lend(rows)
+        self._lend_again(rows)
         for row in rows:
             if self._is_over(row):
                 self.core.remotes[row].look()  # the last frame before the truncation
                 self.core.truncate(row, "time_limit")
         slots = self.core.poll(mask, copy=False, hold=True)
-        self._check_screens(rows, self.frames.shape[1:])
+        self._check_screens(rows, self.reduction.source)
         self._fit(rows)
         for row in rows:
             if self.env_observations is not None and slots[row].env_observation is not None:

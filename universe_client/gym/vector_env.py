@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -30,14 +29,15 @@ from universe_client.gym.arguments import (
 from universe_client.gym.attributes import RemoteAttributes, RemoteFacade
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.pending import PendingSteps
+from universe_client.gym.receiving import Receiver
 from universe_client.gym.results import Results, StepResult
-from universe_client.gym.rows import Row, Rows
+from universe_client.gym.rows import Rows
 from universe_client.gym.tile import tile
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
 from universe_client.spaces.action_maps import ActionMap, action_map
-from vnc.session import Frame
+from vnc.reduction import Reduction
 
 
 @refuse_old_names
@@ -65,8 +65,6 @@ class GymVectorEnv(RemoteAttributes):
         render_mode: `"rgb_array"`, `"rgb_array_tiled"` or None.
         reset_mode: `"block"` or `"mask"`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode`.
-        copy: whether returned observations belong to the caller; if False, all calls return the same array, whose
-            contents the next call changes.
         facades: the targets of `call`, `get_attr` and `set_attr`, one per remote.
         core: the remotes. Not public: it may change in any version.
 
@@ -156,7 +154,8 @@ class GymVectorEnv(RemoteAttributes):
             env_observations = EnvObservations(self.core) if observation == "env_observation" else None
             self._rows = Rows(self.core, screen_size, max_episode_steps, letterbox, env_observations)
             self._results = Results(self._rows, as_dict=observation == "dict", fill=fill)
-            self._make_spaces(observation)
+            self._observation = observation
+            self._make_spaces()
         except BaseException:
             self.core.close()
             raise
@@ -167,7 +166,7 @@ class GymVectorEnv(RemoteAttributes):
             "autoreset_mode": self.autoreset_mode,
         }
         self.reset_mode = reset_mode
-        self.copy = self.core.config.copy
+        self._receiver = Receiver(self._rows, self._results, reset_mode == "block", self.autoreset_mode)
         self._is_lockstep = self.core.config.mode == "lockstep"
         self._pending = PendingSteps(self.num_envs)
         self.facades = tuple(
@@ -190,14 +189,38 @@ class GymVectorEnv(RemoteAttributes):
     def spec(self, spec: EnvSpec | None) -> None:
         self._spec = own_spec(spec, self._is_lockstep)
 
-    def _make_spaces(self, observation: str) -> None:
-        width, height = self._rows.screen_size
+    def _make_spaces(self) -> None:
+        shape = self._rows.reduction.shape
         self.single_observation_space = observation_space(
-            observation, width, height, self._rows.env_observations
+            self._observation, shape, self._rows.env_observations
         )
         self.observation_space = batch_space(self.single_observation_space, self.core.n)
-        self.single_action_space = self._map.space(width, height)
+        self.single_action_space = self._map.space(*self._rows.screen_size)
         self.action_space = batch_space(self.single_action_space, self.core.n)
+
+    @property
+    def copy(self) -> bool:
+        """Whether returned observations belong to the caller; else all calls return the same array, overwritten."""
+        return self._results.copy
+
+    @copy.setter
+    def copy(self, copy: bool) -> None:
+        self._results.copy = copy
+
+    @property
+    def reduction(self) -> Reduction | None:
+        """Which pictures of the frames the observations are; None if they are no pixels. Not public."""
+        return self._rows.reduction if self._rows.env_observations is None else None
+
+    def reduce(self, reduction: Reduction) -> None:
+        """Observe smaller pictures from now on: the present `reduction`, reduced further. Not public.
+
+        The wrappers of pixels call it. `render` still returns whole frames.
+        """
+        self._rows.reduce(reduction)
+        self._make_spaces()
+        for facade in self.facades:
+            facade.observation_space = self.single_observation_space
 
     # -- reset and step -----------------------------------------------------------------------------------------
 
@@ -334,32 +357,12 @@ class GymVectorEnv(RemoteAttributes):
                 self._pacer.wait()
             else:
                 pending = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
-            rows = self._receive(pending)
+            rows = self._receiver.look(pending)
         finally:
             self._pending.is_due[pending] = False
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            return self._autoreset(pending, rows)
         if self.autoreset_mode is AutoresetMode.DISABLED:
             self._pending.needs_reset[[row for row in pending if rows[row].done]] = True
-        return self._results.step(pending, rows)
-
-    def _receive(self, pending: list[int]) -> dict[int, Row]:
-        first: dict[int, Row] = {}
-        if self.reset_mode == "block":
-            first = self._rows.await_first(pending, must=self.core.config.on_error == "raise")
-        return first | self._rows.look([row for row in pending if row not in first])
-
-    def _autoreset(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
-        """Wait for the episodes after those that ended; return their first frames, and the last ones in infos."""
-        ended = {row: rows[row] for row in ids if rows[row].done}
-        if not ended:
-            return self._results.step(ids, rows)
-        last = {index: self._results.observation(index, row) for index, row in ended.items()}
-        first = self._rows.await_first(list(ended), must=self.core.config.on_error == "raise")
-        shown = {row: replace(rows[row], text=first[row].text, info=first[row].info) for row in first}
-        result = self._results.step(ids, rows | shown)
-        self._results.add_final(result[4], ids, ended, last)
-        return result
+        return self._receiver.result(pending, rows)
 
     def _check_open(self) -> None:
         if self.closed:
@@ -381,8 +384,8 @@ class GymVectorEnv(RemoteAttributes):
         self._check_open()
         if self.render_mode is None:
             raise ConfigError("render() needs a render_mode: 'rgb_array' or 'rgb_array_tiled'")
-        frames: Frame = self._rows.frames.copy()
-        return tile(frames) if self.render_mode == "rgb_array_tiled" else tuple(frames)
+        frames = [self._rows.screen(row).copy() for row in range(self.num_envs)]
+        return tile(np.stack(frames)) if self.render_mode == "rgb_array_tiled" else tuple(frames)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Disconnect from the remotes and return them to their provider. `close` calls it once."""

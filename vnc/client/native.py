@@ -27,6 +27,7 @@ from vnc.errors import (
     unreachable,
 )
 from vnc.events import Event, encode
+from vnc.reduction import Reduction
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 
@@ -330,9 +331,9 @@ class NativeSession:
         """See `vnc.session.Session.refresh`."""
         return self._core.refresh()
 
-    def take(self, out: Frame) -> int:
-        """See `vnc.session.Session.take`; copies only the pixels that changed since the last take into `out`."""
-        return self._core.take(out)
+    def take(self, out: Frame, reduction: Reduction | None = None) -> int:
+        """See `vnc.session.Session.take`; copies or draws only what changed since the last take into `out`."""
+        return self._core.take(out) if reduction is None else self._core.take(out, reduction.native)
 
     def send(self, events: Sequence[Event]) -> None:
         """See `vnc.session.Session.send`; the calling thread writes to the socket."""

@@ -28,6 +28,7 @@ from vnc.client.portable_rects import RECT, RectReader
 from vnc.encodings import FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
+from vnc.reduction import Reduction
 from vnc.server.damage import Part, around
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 
@@ -115,13 +116,17 @@ class PortableSession:
 
     # -- any thread ---------------------------------------------------------------------------------------------
 
-    def take(self, out: Frame) -> int:
-        """See `vnc.session.Session.take`; this driver always copies the whole frame."""
+    def take(self, out: Frame, reduction: Reduction | None = None) -> int:
+        """See `vnc.session.Session.take`; this driver always copies or draws the whole frame."""
         self._home.enter()
-        if out.shape != self.shape:
-            raise ValueError(f"array of shape {out.shape}, the screen is {self.shape}")
+        shape = out.shape if reduction is None else reduction.source
+        if shape != self.shape:
+            raise ValueError(f"array of shape {shape}, the screen is {self.shape}")
         with self._lock:
-            np.copyto(out, self._front)
+            if reduction is None:
+                np.copyto(out, self._front)
+            else:
+                reduction.draw(self._front, out)
             return self.frames
 
     def send(self, events: Sequence[Event]) -> None:

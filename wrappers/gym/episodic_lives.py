@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,6 +37,7 @@ class EpisodicLives(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
+    passes_observations: ClassVar[bool] = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], key: str = "remote.lives") -> None:
         """Wrap `env`.
@@ -56,7 +58,11 @@ class EpisodicLives(GymWrapper):
         self._lives = np.full(self.num_envs, _UNKNOWN, np.int64)
         self._lost = np.zeros(self.num_envs, np.bool_)  # the row lost a life in the step before
         self._rewards = np.zeros(self.num_envs)  # earned in the step that begins a life
-        self._seen: Any = create_empty_array(self.single_observation_space, self.num_envs)  # at a lost life
+
+    @cached_property
+    def _seen(self) -> Any:
+        """The observations at lost lives."""
+        return create_empty_array(self.single_observation_space, self.num_envs)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a game, or a life where only a life was lost; see the class and `GymVectorEnv.reset`."""

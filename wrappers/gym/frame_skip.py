@@ -33,6 +33,7 @@ class FrameSkip(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
+    passes_observations: ClassVar[bool] = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], skip: int = 4) -> None:
         """Wrap `env`.

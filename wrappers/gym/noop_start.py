@@ -28,6 +28,7 @@ class NoopStart(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
+    passes_observations: ClassVar[bool] = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], most: int = 30, action: Any = 0) -> None:
         """Wrap `env`.

@@ -53,21 +53,22 @@ class PixelWrapper(GymWrapper):
             ConfigError: the observations of `env` are not pixels, or its autoreset mode is `SAME_STEP`.
         """
         super().__init__(env)
-        single = env.single_observation_space
-        vision = single["vision"] if isinstance(single, gymnasium.spaces.Dict) else single
+        vision = vision_of(env.single_observation_space)
         if not isinstance(vision, PixelBox) or len(vision.shape) != 3:
-            raise ConfigError(f"{type(self).__name__} needs observations that are frames, not {single}")
-        height, width, channels = vision.shape
-        space = PixelBox(self.shape((height, width, channels)))
-        if isinstance(single, gymnasium.spaces.Dict):
-            self.single_observation_space = gymnasium.spaces.Dict({**single.spaces, "vision": space})
-        else:
-            self.single_observation_space = space
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+            raise ConfigError(
+                f"{type(self).__name__} needs observations that are frames, not {env.single_observation_space}"
+            )
         self.copy = True
-        self._frames: Frame = np.zeros((self.num_envs, *space.shape), np.uint8)
-        self._numbers = np.full(self.num_envs, _NO_FRAME, np.int64)
+        height, width, channels = vision.shape
+        self.set_shape(self.shape((height, width, channels)))
         _stop_copying(env)
+
+    def set_shape(self, shape: tuple[int, int, int]) -> None:
+        """Return frames of `shape` (height, width, channels) from now on."""
+        self.single_observation_space = with_vision(self.env.single_observation_space, PixelBox(shape))
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._frames: Frame = np.zeros((self.num_envs, *shape), np.uint8)
+        self._numbers = np.full(self.num_envs, _NO_FRAME, np.int64)
 
     def shape(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
         """Return the (height, width, channels) of the result for frames of `shape`. The base class returns `shape`."""
@@ -85,14 +86,14 @@ class PixelWrapper(GymWrapper):
         """Reset the environment and return converted observations; see `GymVectorEnv.reset`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         chosen = chosen_rows(options, self.num_envs)
-        self.take(chosen, _vision(observations)[chosen], self._are_new(chosen, infos, chosen))
+        self.take(chosen, vision_of(observations)[chosen], self._are_new(chosen, infos, chosen))
         return self._give(np.arange(self.num_envs), observations), infos
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
         """Convert the frames of a batch."""
         observations, rewards, terminations, truncations, infos = result
         new = self._are_new(rows, infos, np.arange(len(rows)))
-        self.take(rows, _vision(observations), new)
+        self.take(rows, vision_of(observations), new)
         return self._give(rows, observations), rewards, terminations, truncations, infos
 
     def take(self, rows: RowNumbers, frames: Frame, new: NDArray[np.bool_]) -> None:
@@ -118,12 +119,19 @@ class PixelWrapper(GymWrapper):
         frames = self._frames
         if self.copy or len(rows) < self.num_envs:
             frames = frames[rows]
-        return {**observations, "vision": frames} if isinstance(observations, dict) else frames
+        return with_vision(observations, frames)
 
 
-def _vision(observations: Any) -> Frame:
-    frames: Frame = observations["vision"] if isinstance(observations, dict) else observations
-    return frames
+def vision_of(observations: Any) -> Any:
+    """Return the pixels of observations, or the space of the pixels of their space."""
+    return observations["vision"] if isinstance(observations, dict | gymnasium.spaces.Dict) else observations
+
+
+def with_vision(observations: Any, frames: Any) -> Any:
+    """Return observations with other pixels, or their space with another space of pixels."""
+    if isinstance(observations, gymnasium.spaces.Dict):
+        return gymnasium.spaces.Dict({**observations.spaces, "vision": frames})
+    return {**observations, "vision": frames} if isinstance(observations, dict) else frames
 
 
 def _stop_copying(env: Any) -> None:

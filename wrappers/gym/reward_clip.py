@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -24,6 +24,8 @@ class RewardClip(GymWrapper):
         assert abs(rewards).max() <= 1
         score = infos["raw_reward"]
     """
+
+    passes_observations: ClassVar[bool] = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], low: float = -1.0, high: float = 1.0) -> None:
         """Wrap `env`.

@@ -42,6 +42,9 @@ class GymWrapper(_Base):
     takes_same_step: ClassVar[bool] = True
     """Whether the wrapper supports `AutoresetMode.SAME_STEP`, where the step that ends an episode returns the first
     frame of the next one."""
+    passes_observations: ClassVar[bool] = False
+    """Whether the wrapper passes observations on, whatever their shape, and does not look at them. Then wrappers of
+    pixels above it may reduce what the environment below it observes."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Wrap `env`.

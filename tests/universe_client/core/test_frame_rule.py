@@ -31,7 +31,7 @@ class FakeSession:
         self.value, self.frames, self.shape = value, self.frames + 1, shape
         self.frame_time += 1.0
 
-    def take(self, out: np.ndarray) -> int:
+    def take(self, out: np.ndarray, reduction: object = None) -> int:
         if out.shape != self.shape:
             raise ValueError("resized")
         out[:] = self.value
@@ -95,7 +95,7 @@ def test_a_tick_during_a_resize_is_recognised_after_it():
     session.draw(5)
     screen.expect(checksum(5), session)
     shape = session.shape
-    session.take = lambda out: (_ for _ in ()).throw(ValueError("resized"))
+    session.take = lambda out, reduction: (_ for _ in ()).throw(ValueError("resized"))
     assert not screen.matches(session, view)
     del session.take
     assert session.shape == shape

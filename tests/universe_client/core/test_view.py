@@ -12,7 +12,7 @@ from universe_client.core.view import View
 def test_a_frame_is_copied_into_the_array_that_was_set():
     session, view = FakeSession(), View()
     batch = np.zeros((2, *session.shape), np.uint8)
-    view.frame = batch[1]
+    view.lend(batch[1])
     session.draw(7)
     view.follow(session)
     assert view.number != session.frames
@@ -34,7 +34,8 @@ def test_the_lent_array_cannot_be_written():
 
 def test_a_screen_of_another_shape_gets_an_array_of_its_own():
     session, view = FakeSession(), View()
-    own = view.frame = np.zeros(session.shape, np.uint8)
+    own = np.zeros(session.shape, np.uint8)
+    view.lend(own)
     session.draw(1, (4, 4, 3))
     view.follow(session)
     view.take()
@@ -48,7 +49,7 @@ def test_an_array_that_is_set_later_holds_no_frame_yet():
     view.follow(session)
     view.take()
     first = view.checksum
-    view.frame = np.zeros(session.shape, np.uint8)
+    view.lend(np.zeros(session.shape, np.uint8))
     assert view.number == -1
     view.take()
     assert view.checksum == first

@@ -79,5 +79,5 @@ def test_a_reset_mask_is_copied_and_defaults_to_all():
 
 
 def test_observation_spaces_by_name():
-    assert observation_space("pixels", 4, 3, None) == PixelBox((3, 4, 3))
-    assert observation_space("dict", 4, 3, None)["vision"] == PixelBox((3, 4, 3))
+    assert observation_space("pixels", (3, 4, 3), None) == PixelBox((3, 4, 3))
+    assert observation_space("dict", (3, 4, 3), None)["vision"] == PixelBox((3, 4, 3))

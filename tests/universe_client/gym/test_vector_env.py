@@ -147,7 +147,7 @@ def test_frames_can_be_taken_elsewhere_in_the_middle_of_an_episode(scripted, ope
     env = open_gym(scripted())
     env.reset()
     (remote,) = env.core.remotes
-    remote.view.frame = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    remote.view.lend(np.zeros((HEIGHT, WIDTH, 3), np.uint8))
     remote.look()
     assert (remote.view.frame == 1).all()
 

@@ -13,6 +13,8 @@ import pytest
 from tests.support.rfb import HEIGHT, WIDTH, Peer, header, raw, update
 from tests.support.sessions import taken
 from vnc.errors import PeerLost
+from vnc.reduction import Reduction
+from vnc.server.server import VNCServer
 
 
 async def test_shows_what_our_server_shows(opened, server):
@@ -46,6 +48,58 @@ async def test_one_array_taken_into_again_and_again_has_every_change(opened, ser
             picture[y : y + 4, x : x + 4] = rng.integers(0, 256, 3)
             server.present(picture)
             await changes.until(shows_it)
+
+
+async def test_smaller_pictures_have_every_change(opened):
+    """A driver may draw only the pixels that cover a change."""
+    rng = np.random.default_rng(3)
+    picture = rng.integers(0, 256, (100, 200, 3), dtype=np.uint8)
+    whole = Reduction.whole(picture.shape)
+    reductions = [
+        whole.resize(21, 17).to_grey(),
+        whole.crop(70, 9, 60, 80),
+        whole.crop(3, 50, 190, 40).resize(19, 3),
+    ]
+    outs = [np.zeros(reduction.shape, np.uint8) for reduction in reductions]
+    server = VNCServer(200, 100)
+    await server.start()
+    async with opened.on(server.port) as (session, changes):
+        out = np.zeros(session.shape, np.uint8)
+
+        def shows_it() -> bool:
+            session.take(out)
+            return bool((out == picture).all())
+
+        for _ in range(20):
+            x, y = rng.integers(0, 190), rng.integers(0, 90)
+            picture[y : y + 10, x : x + 10] = rng.integers(0, 256, (10, 10, 3))
+            server.present(picture)
+            await changes.until(shows_it)
+            if rng.random() < 0.4:
+                continue  # the next pictures have the damage of several frames
+            for reduction, reduced in zip(reductions, outs, strict=True):
+                assert session.take(reduced, reduction) == session.frames
+                expected = np.zeros_like(reduced)
+                reduction.draw(picture, expected)
+                assert np.array_equal(reduced, expected)
+        with pytest.raises(ValueError, match="the screen is"):
+            session.take(outs[0], Reduction.whole((100, 201, 3)).resize(21, 17).to_grey())
+    await server.close()
+
+
+async def test_an_array_may_contain_another_picture_than_before(opened, server):
+    picture = np.random.default_rng(4).integers(0, 256, (30, 40, 3), dtype=np.uint8)
+    grey = Reduction.whole(picture.shape).resize(40, 30).to_grey()
+    left, right = (grey.crop(x, 0, 20, 30) for x in (0, 20))
+    out = np.zeros(left.shape, np.uint8)
+    async with opened.on(server.port, "pass wor") as (session, changes):
+        server.present(picture)
+        await changes.until(lambda: (taken(session) == picture).all())
+        for reduction in (left, right, left):
+            session.take(out, reduction)
+            expected = np.zeros_like(out)
+            reduction.draw(picture, expected)
+            assert np.array_equal(out, expected)
 
 
 async def test_a_frame_has_a_number_and_a_time(opened):

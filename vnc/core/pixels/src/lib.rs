@@ -1,7 +1,8 @@
 //! RFB pixels to RGB rows.
 //!
-//! `palette`, `canvas` and `frame` are the data, `level` detects the instruction sets of this processor, and `kernels` contains
-//! the loops: each one in plain Rust for every processor, and again with AVX2 or NEON instructions.
+//! `palette`, `canvas` and `frame` are the data, and `reduction` makes smaller pictures. `level` detects the instruction
+//! sets of this processor, and `kernels` contains the loops: each one in plain Rust for every processor, and again with
+//! AVX2 or NEON instructions.
 #![allow(clippy::inline_always, reason = "only inlined code is compiled with the caller's instruction set")]
 
 mod canvas;
@@ -9,10 +10,12 @@ mod frame;
 mod kernels;
 mod level;
 mod palette;
+mod reduction;
 
 pub use canvas::{Canvas, Subrects};
 pub use frame::{TILE, TILE_BYTES, copy_frame};
 pub use palette::{Depth, Palette};
+pub use reduction::{Part, Reduction};
 
 use level::Level;
 

@@ -1,11 +1,13 @@
 //! `vnc._core`: the sessions crate as a Python module.
 //!
 //! Nothing between socket and finished frame takes the GIL. One descriptor wakes Python for news; Python then calls
-//! `python` to take frames and send input. `arrays` remembers which frame each array contains. `frames` is for servers.
+//! `python` to take frames and send input. `arrays` remembers which frame each array contains, and `reduction` makes
+//! smaller pictures. `frames` is for servers.
 
 mod arrays;
 mod frames;
 mod python;
+mod reduction;
 
 use pyo3::prelude::*;
 
@@ -26,4 +28,6 @@ mod _core {
     use crate::frames::copy_frame;
     #[pymodule_export]
     use crate::python::{Pump, Session};
+    #[pymodule_export]
+    use crate::reduction::Reduction;
 }

@@ -12,6 +12,7 @@ use rfb::{Config, Credentials, Limits, Tls};
 use sessions::{Layout, Mismatch, Timeouts, error_text};
 
 use crate::arrays::Arrays;
+use crate::reduction::{Reduction, source, writable};
 
 /// A copy of more bytes than this releases the GIL.
 pub(crate) const BIG: usize = 64 << 10;
@@ -269,33 +270,47 @@ impl Session {
     }
 
     /// Copy the newest frame into an array, and return its number. Only changes since the array's last `take` are copied.
-    fn take(&self, py: Python<'_>, out: &Bound<'_, PyArray3<u8>>) -> PyResult<u64> {
+    /// With a reduction, the array contains its pictures.
+    #[pyo3(signature = (out, reduction = None))]
+    fn take(
+        &self,
+        py: Python<'_>,
+        out: &Bound<'_, PyArray3<u8>>,
+        reduction: Option<&Reduction>,
+    ) -> PyResult<u64> {
         check_process(self.session.is_ours())?;
-        let data = out.data() as usize;
-        let since = self.arrays.frame_in(py, data);
+        let key = (out.data() as usize, reduction.map_or(0, |reduction| reduction.id));
+        let since = self.arrays.frame_in(py, key);
+        let shape = source(out.shape(), reduction)?;
         let (width, height) = self.session.published().size();
         // A frame's number is published before the frame is announced, so an equal number means no new frame.
         if let Some(frames) = since
             && frames == self.session.published().frames()
-            && out.shape() == [height as usize, width as usize, 3]
+            && shape == [height as usize, width as usize, 3]
         {
             return Ok(frames);
         }
         let mut target = out.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let frames = self.copy(py, since, &mut target)?;
-        self.arrays.record(out, data, frames, since.is_some());
+        let frames = self.copy(py, shape, since, reduction, &mut target)?;
+        self.arrays.record(out, key, frames, since.is_some());
         Ok(frames)
     }
 }
 
 impl Session {
-    fn copy(&self, py: Python<'_>, since: Option<u64>, out: &mut PyReadwriteArray3<'_, u8>) -> PyResult<u64> {
-        let shape: [usize; 3] = out.shape().try_into().unwrap_or_default();
-        let target =
-            out.as_slice_mut().map_err(|_| PyValueError::new_err("the array is not C-contiguous"))?;
-        let small = since.is_some() || target.len() <= BIG;
-        let now = if small { self.session.try_copy(shape, since, target) } else { None };
-        let copied = now.unwrap_or_else(|| py.detach(|| self.session.copy(shape, since, target)));
+    fn copy(
+        &self,
+        py: Python<'_>,
+        shape: [usize; 3],
+        since: Option<u64>,
+        reduction: Option<&Reduction>,
+        out: &mut PyReadwriteArray3<'_, u8>,
+    ) -> PyResult<u64> {
+        let target = writable(out)?;
+        let reduction = reduction.map(|reduction| &reduction.inner);
+        let small = since.is_some() || target.len() <= BIG && reduction.is_none();
+        let now = if small { self.session.try_copy(shape, since, reduction, target) } else { None };
+        let copied = now.unwrap_or_else(|| py.detach(|| self.session.copy(shape, since, reduction, target)));
         copied.map_err(|Mismatch([height, width, _])| {
             let [rows, columns, depth] = shape;
             PyValueError::new_err(format!(

@@ -29,5 +29,6 @@ pub use handshake::{Credentials, ServerInit, Tls};
 pub use limits::{HARD_SIDE, Limits};
 pub use messages::offer::Offer;
 pub use messages::update::{Cursor, Totals};
+pub use pixels::{Part, Reduction};
 pub use screen::framebuffer::Framebuffer;
 pub use screen::geometry::Rect;

@@ -1,6 +1,6 @@
 //! A session's connection, and the copies of its frames.
 
-use rfb::Connection;
+use rfb::{Connection, Reduction};
 
 /// A session's connection with its framebuffer. The session locks it.
 pub(crate) struct Decoder {
@@ -19,6 +19,7 @@ impl Decoder {
         &mut self,
         shape: [usize; 3],
         since: Option<u64>,
+        reduction: Option<&Reduction>,
         target: &mut [u8],
     ) -> Result<u64, Mismatch> {
         // The next frame is to be announced.
@@ -28,11 +29,12 @@ impl Decoder {
         if shape != size {
             return Err(Mismatch(size));
         }
-        match since {
-            Some(frames) => {
+        match (reduction, since) {
+            (Some(reduction), _) => frame.reduce_damage(since, reduction, target),
+            (None, Some(frames)) => {
                 frame.copy_damage(frames, target);
             }
-            None => target.copy_from_slice(frame.pixels()),
+            (None, None) => target.copy_from_slice(frame.pixels()),
         }
         Ok(self.connection.frames())
     }

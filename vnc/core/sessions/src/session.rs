@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, TryLockError, Weak};
 use std::time::Instant;
 
 use mio::net::TcpStream;
-use rfb::{Connection, Error, Event, Reason};
+use rfb::{Connection, Error, Event, Reason, Reduction};
 
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::{Decoder, Mismatch};
@@ -345,21 +345,30 @@ impl Session {
         &self,
         shape: [usize; 3],
         since: Option<u64>,
+        reduction: Option<&Reduction>,
         target: &mut [u8],
     ) -> Option<Result<u64, Mismatch>> {
-        match self.decoder.try_lock() {
-            Ok(mut decoder) => Some(decoder.copy(shape, since, target)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner().copy(shape, since, target)),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        let mut decoder = match self.decoder.try_lock() {
+            Ok(decoder) => decoder,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(decoder.copy(shape, since, reduction, target))
     }
 
     /// Copy the newest frame into `target`, and return its number.
     ///
-    /// `shape` is the target's: (height, width, 3). If it contains frame `since`, only later changes are copied. If there
-    /// is no whole frame, the target is not changed.
-    pub fn copy(&self, shape: [usize; 3], since: Option<u64>, target: &mut [u8]) -> Result<u64, Mismatch> {
-        lock(&self.decoder).copy(shape, since, target)
+    /// `shape` is the frame's that the caller expects: (height, width, 3). If the target contains frame `since`, only later
+    /// changes are copied. If there is no whole frame, the target is not changed. With a `reduction`, whose source has this
+    /// shape, the target is a picture of it.
+    pub fn copy(
+        &self,
+        shape: [usize; 3],
+        since: Option<u64>,
+        reduction: Option<&Reduction>,
+        target: &mut [u8],
+    ) -> Result<u64, Mismatch> {
+        lock(&self.decoder).copy(shape, since, reduction, target)
     }
 
     /// Check the deadlines, and free memory that is not needed now.

@@ -80,4 +80,19 @@ impl Level {
         let sources = pixels.chunks_exact(4 * canvas.width());
         self.drop_padding(sources.zip(canvas.rows()));
     }
+
+    /// Sum lines of bytes with weights: `first` for the first, `last` for the last, `whole` for those in between. `pixels`
+    /// begins with the first line, and the lines are `stride` bytes apart. A single line has the weight `first + last`.
+    ///
+    /// # Panics
+    /// If there is no line, or `pixels` has less than these lines.
+    #[inline]
+    pub fn sum_lines(self, pixels: &[u8], stride: usize, lines: usize, weights: [u32; 3], sums: &mut [u32]) {
+        match self.set() {
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { avx2::sum_lines(pixels, stride, lines, weights, sums) },
+            _ => plain::lines::sum_lines(pixels, stride, lines, weights, sums),
+        }
+    }
 }

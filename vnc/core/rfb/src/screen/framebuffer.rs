@@ -1,6 +1,6 @@
 //! The screen: contiguous RGB, three bytes a pixel, and the frame in which each part changed last.
 
-use pixels::{Canvas, Rgb};
+use pixels::{Canvas, Reduction, Rgb};
 
 use crate::error::Reason;
 use crate::screen::brush::Brush;
@@ -196,6 +196,33 @@ impl Framebuffer {
         copied
     }
 
+    /// Draw all pixels of a smaller picture that cover anything that was drawn after frame `since`; None draws all of it.
+    ///
+    /// # Panics
+    /// If the reduction is of frames of another shape, or `picture` has another size.
+    pub fn reduce_damage(&self, since: Option<u64>, reduction: &Reduction, picture: &mut [u8]) {
+        let Some(since) = since.filter(|&since| since >= self.born) else {
+            return reduction.draw(&self.pixels, picture);
+        };
+        let mut sums = Vec::new();
+        for row in 0..reduction.target()[0] {
+            let lines = reduction.covered_rows(row);
+            let cells =
+                lines.start / CELL_HEIGHT * self.columns..lines.end.div_ceil(CELL_HEIGHT) * self.columns;
+            let stamps = &self.stamps[cells];
+            let damaged =
+                |column: usize| stamps[column..].iter().step_by(self.columns).any(|&stamp| stamp > since);
+            let mut column = 0;
+            while column < self.columns {
+                let run = (column..self.columns).take_while(|&column| damaged(column)).count();
+                let drawn = column * CELL_WIDTH..((column + run) * CELL_WIDTH).min(self.width.into());
+                let columns = if run == 0 { 0..0 } else { reduction.covering_columns(&drawn) };
+                reduction.draw_row(&self.pixels, row, columns, &mut sums, picture);
+                column += run + 1;
+            }
+        }
+    }
+
     fn copy_cells(&self, row: usize, column: usize, run: usize, out: &mut [u8]) -> usize {
         if run == 0 {
             return 0;
@@ -323,6 +350,29 @@ mod tests {
         assert!(!screen.all_drawn());
         screen.copy(0, 0, Rect::new(0, 1, 20, 19)).unwrap();
         assert!(screen.all_drawn());
+    }
+
+    #[test]
+    fn a_reduced_picture_has_all_damage() {
+        for (part, size) in
+            [([0, 0, 200, 40], [7, 5]), ([70, 10, 100, 20], [100, 20]), ([10, 3, 90, 37], [91, 1])]
+        {
+            let reduction = Reduction::new([40, 200, 3], part, size, true).unwrap();
+            let mut screen = numbered(200, 40);
+            let mut picture = vec![0; usize::from(size[0]) * usize::from(size[1])];
+            screen.reduce_damage(None, &reduction, &mut picture);
+            for frame in 1..20 {
+                screen.begin(frame);
+                let (x, y) = (frame as u16 * 67 % 190, frame as u16 * 23 % 36);
+                let tile = Tile { x: 0, y: 0, width: 10, height: 4 };
+                screen.window(Rect::new(x, y, 10, 4)).unwrap().fill(tile, [frame as u8 * 11, 0, 200]);
+                screen.reduce_damage(Some(frame - 1), &reduction, &mut picture);
+                let mut whole = vec![0; picture.len()];
+                reduction.draw(screen.pixels(), &mut whole);
+                assert_eq!(picture, whole, "{part:?} {size:?} frame {frame}");
+            }
+            screen.reduce_damage(Some(19), &reduction, &mut picture[..0]);
+        }
     }
 
     #[test]

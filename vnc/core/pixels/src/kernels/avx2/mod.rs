@@ -53,3 +53,9 @@ fn pack(eight: __m256i, target: &mut [u8; 24]) {
         _mm_storel_epi64(target[16..].as_mut_ptr().cast(), _mm256_extracti128_si256::<1>(packed));
     }
 }
+
+/// See `Level::sum_lines`: the loop of `plain`, compiled for AVX2.
+#[target_feature(enable = "avx2")]
+pub fn sum_lines(pixels: &[u8], stride: usize, lines: usize, weights: [u32; 3], sums: &mut [u32]) {
+    plain::lines::sum_lines(pixels, stride, lines, weights, sums);
+}

@@ -1,6 +1,7 @@
 //! Plain Rust, for every processor.
 
 pub mod frame;
+pub mod lines;
 pub mod palette;
 pub mod tiles;
 
