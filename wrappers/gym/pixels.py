@@ -62,7 +62,7 @@ class Grey(ReducingWrapper):
 
     Example:
         env = gymnasium.make_vec("universe/NeonDrive-v0", num_envs=4)
-        env = Resize(Grey(env), width=84, height=84)  # this order is faster: Resize averages one channel, not three
+        env = Resize(Grey(env), width=84, height=84)
         observations, infos = env.reset()
         assert observations.shape == (4, 84, 84, 1)
     """

@@ -15,7 +15,7 @@
 
 use std::sync::OnceLock;
 
-use rfb::{Offer, Totals};
+use rfb::{Error, Offer, Reason, Totals};
 
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -217,5 +217,19 @@ mod tests {
             assert!(model.published.frame_time() >= frames as f64, "the time of before");
             thread.join().expect("a thread");
         });
+    }
+}
+
+/// Return the branch of the error tree in vnc/errors.py for an error.
+pub(crate) const fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Policy(_) | Error::AuthFailed(_) => "auth",
+        Error::TooManyFailures(_) => "locked",
+        Error::Refused(_) => "connect",
+        Error::Limit { .. }
+        | Error::Decode { reason: Reason::TooLong(..) | Reason::Limit(..) | Reason::Cursor(..), .. } => {
+            "limit"
+        }
+        Error::NotRfb(_) | Error::Version(..) | Error::Protocol(_) | Error::Decode { .. } => "protocol",
     }
 }

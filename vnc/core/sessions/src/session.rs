@@ -7,14 +7,14 @@ use std::sync::{Arc, PoisonError, RwLock, TryLockError, Weak};
 use std::time::Instant;
 
 use mio::net::TcpStream;
-use rfb::{Connection, Error, Event, Reason, Reduction};
+use rfb::{Connection, Event, Reduction};
 
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
 use crate::mapping::{Layout, Mapping, Unusable};
 use crate::process::Process;
-use crate::published::{Changes, Failure, Published};
+use crate::published::{Changes, Failure, Published, kind};
 use crate::socket::{CLOSED, error_text, write};
 use crate::sync::{Mutex, lock};
 
@@ -383,20 +383,6 @@ impl Session {
                 self.send(&connection.data_to_send());
             }
         }
-    }
-}
-
-/// Return the branch of the error tree in vnc/errors.py for an error.
-const fn kind(error: &Error) -> &'static str {
-    match error {
-        Error::Policy(_) | Error::AuthFailed(_) => "auth",
-        Error::TooManyFailures(_) => "locked",
-        Error::Refused(_) => "connect",
-        Error::Limit { .. }
-        | Error::Decode { reason: Reason::TooLong(..) | Reason::Limit(..) | Reason::Cursor(..), .. } => {
-            "limit"
-        }
-        Error::NotRfb(_) | Error::Version(..) | Error::Protocol(_) | Error::Decode { .. } => "protocol",
     }
 }
 
