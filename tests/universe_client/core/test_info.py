@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.support.agent import steps
+from tests.support.drivers import needs_native
 from universe_client.core.info import SCHEMA, blank, merge
 
 
@@ -52,3 +56,23 @@ def test_a_look_without_a_key_changes_nothing_of_it():
         "stats.reward.count": 2,
         "env_status.reason": "lost",
     }
+
+
+@pytest.mark.parametrize(
+    ("driver", "encoding", "way"),
+    [
+        pytest.param("native", "auto", "shared", marks=needs_native),
+        pytest.param("native", "raw", "vnc", marks=needs_native),
+        ("portable", "auto", "vnc"),
+    ],
+)
+def test_info_says_how_pixels_come(scripted, playing, encoding, way):
+    remote = scripted()
+    env = playing(remote, encoding=encoding)
+    seen = set()
+    for value, step in enumerate(steps(env)):
+        remote.paint(value)
+        seen.add(step.info["stats.vnc.pixels_by"])
+        if step.observation is not None and value >= 30 and step.info["stats.vnc.pixels_by"] == way:
+            break
+    assert seen <= {None, "vnc", way}
