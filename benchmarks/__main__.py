@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 import textwrap
 from importlib import import_module
 
@@ -14,6 +15,8 @@ from benchmarks.machine import rows, suite, trees
 from benchmarks.report import Report
 
 _ON_DEMAND = ("machine", "codecs", "containers", "soak")
+_FILE_WIDTH = 200
+"""Columns of tables that are written to a file."""
 _EPILOG = f"""\
 Without a NAME all run, except those that need more than the README installs: machine (an earlier commit, which it
 checks out and builds), codecs (cmake, libjpeg), containers and soak (a Docker daemon and this package's images).
@@ -31,7 +34,7 @@ examples:
 
 def main() -> None:
     options = _parse()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else _FILE_WIDTH)
     for name in options.names or [name for name in BENCHMARKS if name not in _ON_DEMAND]:
         console.rule(name)
         console.print(import_module(f"benchmarks.{BENCHMARKS[name]}").__doc__, highlight=False)
