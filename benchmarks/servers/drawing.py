@@ -1,6 +1,7 @@
 """The package's own server with a program that draws: `python -m benchmarks.servers.drawing WIDTH HEIGHT AREA`.
 
-AREA is "whole" or "sprite": what changes in each frame, of `RATE` per second. It prints its port.
+AREA is "whole" or "sprite": what changes in each frame. It draws at most `RATE` frames per second, and none that nobody
+waits for. It prints its port.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ async def _main(width: str, height: str, area: str) -> None:
     server = VNCServer(int(width), int(height))
     await server.start()
     print(server.port, flush=True)
-    ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))  # until the parent closes it
-    for frame in cycle(frames):
-        server.present(frame)
-        await asyncio.wait([ended], timeout=1 / RATE)
-        if ended.done():
-            break
+    drawn = cycle(frames)
+
+    def tick() -> None:
+        if server.wanted:
+            server.present(next(drawn))
+        loop.call_later(1 / RATE, tick)
+
+    loop = asyncio.get_running_loop()
+    tick()
+    await asyncio.to_thread(sys.stdin.read)  # until the parent closes it
     await server.close()
 
 
