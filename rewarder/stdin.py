@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 STDIN = 0
 
@@ -29,8 +30,9 @@ def on_end(ended: Callable[[], None]) -> None:
 
     def watch() -> None:
         # Unbuffered reads, because the interpreter waits at exit for the lock of a buffered reader.
-        while os.read(STDIN, 4096):
-            pass
+        with suppress(ConnectionResetError):  # a socket whose other end was closed with unread data in it
+            while os.read(STDIN, 4096):
+                pass
         ended()
 
     threading.Thread(target=watch, name="stdin", daemon=True).start()

@@ -25,7 +25,7 @@ async def until_stopped(work: Coroutine[object, object, None], *, exit_with_stdi
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, task.cancel)
     if exit_with_stdin:
-        _die_with_parent()
+        die_with_parent()
         on_end(lambda: _call_on(loop, task.cancel))
     with suppress(asyncio.CancelledError):
         await task
@@ -36,7 +36,7 @@ def _call_on(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) ->
         loop.call_soon_threadsafe(function)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Ask the kernel for SIGTERM at the parent's death. Without prctl, only the end of stdin signals it."""
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:

@@ -135,7 +135,7 @@ def settled(before: tuple[int, int]) -> tuple[int, int]:
 async def test_f38_failed_starts_leave_nothing_behind(measure):
     provider = EmbeddedProvider(1, ENV_ID)
     await provider.acquire(0)
-    await provider.discard(0)
+    await provider.close()
     before = in_use()
     for cause in (no_descriptors, no_processes):
         for _ in range(100):

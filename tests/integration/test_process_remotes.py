@@ -218,7 +218,7 @@ def test_a_killed_client_leaves_no_process_behind():
         family = descendants(client.pid)
         directories = {directory for pid in family if (directory := private_directory(pid))}
         names = sorted(name(pid) for pid in family)
-        assert names == ["Xvnc"] * 2 + ["guard"] * 2 + ["python"] * 4 + ["sleep"] * 2
+        assert names == ["Xvnc"] * 2 + ["guard"] * 2 + ["python"] * 5 + ["sleep"] * 2
         end = Obituary(family)
         client.kill()
         end.wait(60)
@@ -227,7 +227,7 @@ def test_a_killed_client_leaves_no_process_behind():
 
 
 def name(pid):
-    """What a process is: python for rewarder and window alike."""
+    """What a process is: python for zygote, rewarder and window alike."""
     arguments = command_line(pid)
     if "guard" in arguments:
         return "guard"

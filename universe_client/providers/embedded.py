@@ -7,19 +7,19 @@ import logging
 import os
 import secrets
 import sys
-from asyncio.subprocess import PIPE, Process
-from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import msgspec
 
 from rewarder.client import RewarderAddress
-from rewarder.sanitize import clean
 from rewarder.serving import Ready, Request, Serving
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
+from universe_client.providers.child import LastWords, Running, connect, end, socket_pair
 from universe_client.providers.provider import RemoteAddress
+from universe_client.providers.zygote import Zygote, can_fork
 from universe_client.renamed import refuse_old_names
 from vnc.session import VNCAddress
 from vnc.vncauth import vnc_password
@@ -27,8 +27,6 @@ from vnc.vncauth import vnc_password
 logger = logging.getLogger(__name__)
 
 _HOST = "127.0.0.1"
-_LOG_LINES = 20
-_STOP_TIMEOUT = 5.0
 _CANNOT_START = 2  # the exit status of a remote that refuses its env id or its options
 
 
@@ -36,9 +34,10 @@ _CANNOT_START = 2  # the exit status of a remote that refuses its env id or its 
 class _Child:
     """A remote's process, which ends when its stdin is closed."""
 
-    process: Process
-    log: deque[str]
-    reader: asyncio.Task[None]
+    process: Running
+    stdin: asyncio.Transport
+    stdout: asyncio.StreamReader
+    words: LastWords
     address: RemoteAddress | None = None
 
 
@@ -47,7 +46,8 @@ class _Child:
 class EmbeddedProvider:
     """Starts one process per remote, which plays an environment and serves its frames over VNC (`embedded:N`).
 
-    A process that ends is replaced when its remote reconnects. It listens on 127.0.0.1, with a random password that it
+    On Linux the processes are forks of one process, which has imported what they need, but no module of the user. A
+    process that ends is replaced when its remote reconnects. It listens on 127.0.0.1, with a random password that it
     receives over a pipe.
 
     Args:
@@ -66,6 +66,7 @@ class EmbeddedProvider:
     serving: Serving = field(default_factory=Serving)
     _children: dict[int, _Child] = field(default_factory=dict, init=False, repr=False)
     _home: Home = field(default_factory=Home, init=False, repr=False)
+    _zygote: Zygote | None = field(default=None, init=False, repr=False)
     name: ClassVar[str] = "embedded"
 
     def __post_init__(self) -> None:
@@ -90,20 +91,48 @@ class EmbeddedProvider:
         return await self._start(index)
 
     async def _start(self, index: int) -> RemoteAddress:
-        process = await asyncio.create_subprocess_exec(
+        password = secrets.token_urlsafe(16)
+        child: _Child | None = None
+        try:
+            async with asyncio.timeout(self.start_timeout):
+                child = self._children[index] = await self._launch()
+                child.stdin.write(msgspec.json.encode(self._request(password)) + b"\n")
+                ready = await _ready(child)
+        except TimeoutError:
+            await self.discard(index)
+            raise self._failure(
+                index, child, "start", f"not reachable within {self.start_timeout:g} s"
+            ) from None
+        if ready is None:
+            await self.discard(index)
+            raise self._failure(index, child, "start", _ended(child))
+        child.address = _address(ready, password)
+        return child.address
+
+    async def _launch(self) -> _Child:
+        with ExitStack() as ours:
+            with ExitStack() as theirs:
+                stdio, its_stdio = socket_pair(ours, theirs)
+                stderr, its_stderr = socket_pair(ours, theirs)
+                process = await self._process(its_stdio.fileno(), its_stderr.fileno())
+            stdout, stdin = await connect(stdio)
+            ours.pop_all()
+        return _Child(process, stdin, stdout, LastWords(stderr))
+
+    async def _process(self, stdio: int, stderr: int) -> Running:
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | self._import_path()
+        if can_fork():
+            self._zygote = self._zygote or Zygote(self._preloaded(), environment)
+            return await self._zygote.fork(stdio, stdio, stderr)
+        return await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "rewarder",
-            stdin=PIPE, stdout=PIPE, stderr=PIPE,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | self._import_path(),
+            stdin=stdio, stdout=stdio, stderr=stderr, env=environment,
             start_new_session=True,  # Ctrl-C in the terminal reaches the agent only, which then closes stdin
         )  # fmt: skip
-        assert process.stdin and process.stdout and process.stderr
-        log: deque[str] = deque(maxlen=_LOG_LINES)
-        child = _Child(process, log, asyncio.create_task(_keep_last_lines(process.stderr, log)))
-        self._children[index] = child
-        password = secrets.token_urlsafe(16)
-        process.stdin.write(msgspec.json.encode(self._request(password)) + b"\n")
-        child.address = _address(await self._ready(index, child), password)
-        return child.address
+
+    def _preloaded(self) -> str:
+        """Return the env id whose runtime the remotes share."""
+        return self.env_id if self.serving.runtime is None else ""
 
     def _request(self, password: str) -> Request:
         serving = msgspec.structs.replace(self.serving, host=_HOST, vnc_port=0, rewarder_port=0)
@@ -115,26 +144,10 @@ class EmbeddedProvider:
             return {}
         return {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
 
-    async def _ready(self, index: int, child: _Child) -> Ready:
-        assert child.process.stdout
-        try:
-            async with asyncio.timeout(self.start_timeout):
-                return msgspec.json.decode(await child.process.stdout.readline(), type=Ready)
-        except TimeoutError:
-            await self.discard(index)
-            raise self._failure(
-                index, child, "start", f"not reachable within {self.start_timeout:g} s"
-            ) from None
-        except msgspec.DecodeError:
-            await self.discard(index)
-            raise self._failure(index, child, "start", _ended(child)) from None
-
-    def _failure(self, index: int, child: _Child, stage: str, reason: str) -> ProviderError:
-        lines = "".join(f"\n    {line}" for line in child.log)
-        error = ProviderError(
-            f"{reason}; its last words:{lines or ' none'}", remote=f"{index} ({self.name})", stage=stage
-        )
-        error.permanent = child.process.returncode == _CANNOT_START
+    def _failure(self, index: int, child: _Child | None, stage: str, reason: str) -> ProviderError:
+        words = f"; {child.words}" if child is not None else ""
+        error = ProviderError(reason + words, remote=f"{index} ({self.name})", stage=stage)
+        error.permanent = child is not None and child.process.returncode == _CANNOT_START
         return error
 
     async def discard(self, index: int) -> None:
@@ -147,19 +160,24 @@ class EmbeddedProvider:
         child = self._children.pop(index, None)
         if child is None:
             return
-        assert child.process.stdin
-        child.process.stdin.close()
-        try:
-            async with asyncio.timeout(_STOP_TIMEOUT):
-                await child.process.wait()
-        except TimeoutError:
-            child.process.kill()
-            await child.process.wait()
-        await child.reader
+        child.stdin.close()
+        await end(child.process)
+        await child.words.complete()
 
     async def close(self) -> None:
         """End every process."""
         await asyncio.gather(*(self.discard(index) for index in list(self._children)))
+        zygote, self._zygote = self._zygote, None
+        if zygote is not None and not self._home.is_elsewhere:
+            await zygote.close()
+
+
+async def _ready(child: _Child) -> Ready | None:
+    """Return what a remote prints when it can be reached; None if it ends before."""
+    try:
+        return msgspec.json.decode(await child.stdout.readline(), type=Ready)
+    except (msgspec.DecodeError, ConnectionError):  # a reset if it has not read its request
+        return None
 
 
 def _address(ready: Ready, password: str) -> RemoteAddress:
@@ -171,8 +189,3 @@ def _address(ready: Ready, password: str) -> RemoteAddress:
 
 def _ended(child: _Child) -> str:
     return f"ended with status {child.process.returncode}"
-
-
-async def _keep_last_lines(stream: asyncio.StreamReader, log: deque[str]) -> None:
-    async for line in stream:
-        log.append(clean(line.decode("utf-8", "replace").rstrip()))

@@ -35,6 +35,14 @@ _RESERVED = "truncated"
 """A key that the protocol uses in the info of an episode's end."""
 _ATARI = "ale_py"
 _SMALL = ("gymnasium.envs.classic_control.", "gymnasium.envs.toy_text.")
+_PYGAME = ("pygame", "pygame.gfxdraw")
+_PRELOADED = {
+    _ATARI: (),
+    "gymnasium.envs.box2d": _PYGAME,
+    "gymnasium.envs.classic_control": _PYGAME,
+    "gymnasium.envs.toy_text": _PYGAME,
+}
+"""Packages of environments that start no threads when they are imported, and what else their environments import."""
 
 log = logging.getLogger(__name__)
 
@@ -147,6 +155,25 @@ class GymCore(Runtime):
             self._left_out.add(key)
             log.warning("! info %.64r is left out: %s", key, why)
         return False
+
+
+def preload_env(env_id: str) -> None:
+    """Import what an environment of Gymnasium or Atari needs, without creating it.
+
+    Raises:
+        ImportError: something is not installed.
+    """
+    gymnasium_id = env_id.removeprefix(PREFIX)
+    if ":" in gymnasium_id:
+        return
+    try:
+        module = str(_spec(gymnasium_id).entry_point).partition(":")[0]
+    except gymnasium.error.Error:
+        return
+    for package, others in _PRELOADED.items():
+        if module.startswith(f"{package}."):
+            for name in (module, *others):
+                importlib.import_module(name)
 
 
 def _make(gymnasium_id: str) -> gymnasium.Env[Any, Any]:

@@ -22,6 +22,7 @@ from rewarder.runtimes.neon.scene import (
     Scene,
     Thing,
     View,
+    scene,
 )
 from rewarder.sdk.environment import Runtime, Tick
 from rewarder.sdk.keys import DOWN, LEFT, RIGHT, UP, HeldKeys
@@ -94,7 +95,7 @@ class NeonDrive(Runtime):
 
     def open(self) -> None:
         """Draw the parts of the picture that do not change."""
-        self._scene = Scene()
+        self._scene = scene()
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
         """Put the car on the middle lane of an empty road."""

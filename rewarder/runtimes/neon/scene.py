@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def _rgb(*colour: int) -> Field:
 
 
 class Scene:
-    """Draws frames from `View`s. Its construction takes a fraction of a second."""
+    """Draws frames from `View`s. It does not change after its construction, which takes a fraction of a second."""
 
     def __init__(self) -> None:
         self._scale = ((np.arange(GROUND) + 0.5) / GROUND).astype(np.float32)
@@ -231,3 +232,9 @@ def _sizes(half: float, draw: Callable[[float], art.Sprite]) -> list[art.Sprite]
     """Draw a sprite in all sizes, in steps of half a pixel of half width."""
     largest = int(half * ROAD / 0.8 * 2) + 1
     return [draw(max(step + 0.5, 1.5) / 2) for step in range(largest)]
+
+
+@cache
+def scene() -> Scene:
+    """Return the scene that all games of this process share."""
+    return Scene()
