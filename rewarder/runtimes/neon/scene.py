@@ -26,6 +26,7 @@ PHASES = 32
 CELL = 0.8  # depth after which the road's pattern repeats
 PLAYER_DEPTH = 1.27
 PLAYER_HALF, TRAFFIC_HALF, ORB_HALF = 0.17, 0.19, 0.12
+_EMPTY_BAR, _MAGENTA, _CYAN = (np.array(rgb, np.uint8) for rgb in ((24, 14, 44), art.MAGENTA, art.CYAN))
 CAMERA = 0.45  # how much of the player's position the camera follows
 
 
@@ -129,10 +130,10 @@ class Scene:
     def _draw_panel(self, frame: Frame, view: View) -> None:
         for place, character in enumerate(f"{min(view.score, 9999):04d}"):
             self._digits[character].blit(frame, 8 + place * 13, 7)
-        frame[9:13, 208:312] = (24, 14, 44)
-        frame[9:13, 208 : 208 + round(104 * view.time_left)] = art.MAGENTA
-        frame[16:20, 208:312] = (24, 14, 44)
-        frame[16:20, 208 : 208 + round(104 * view.speed)] = art.CYAN
+        for top, share, colour in ((9, view.time_left, _MAGENTA), (16, view.speed, _CYAN)):
+            end = 208 + round(104 * share)
+            frame[top : top + 4, 208:312] = _EMPTY_BAR
+            frame[top : top + 4, 208:end] = colour
 
     def _draw_ground(self) -> NDArray[np.uint8]:
         scale = self._scale[:, None]

@@ -50,11 +50,14 @@ class Sprite:
         x1, y1 = min(left + width, frame.shape[1]), min(top + height, frame.shape[0])
         if x0 >= x1 or y0 >= y1:
             return
-        inside = (slice(y0 - top, y1 - top), slice(x0 - left, x1 - left))
+        colour, keep = self.colour, self.keep
+        if (x1 - x0, y1 - y0) != (width, height):
+            inside = (slice(y0 - top, y1 - top), slice(x0 - left, x1 - left))
+            colour, keep = colour[inside], keep[inside]
         target = frame[y0:y1, x0:x1]
-        mixed = target * self.keep[inside]
+        mixed = target * keep
         mixed >>= 8
-        mixed += self.colour[inside]
+        mixed += colour
         np.minimum(mixed, 255, out=mixed)
         target[...] = mixed
 
