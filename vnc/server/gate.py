@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+
 from vnc import fences
+from vnc.encodings import SHARED_FRAMES
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_encodings
 
 MAX_CUT_TEXT = 1 << 20
 """Bytes of clipboard text, which is dropped; a longer text ends the session."""
 
+_NUMBER = struct.Struct(">i")
 _ONE_TYPE_NONE = b"\x01\x01"
 _OK = bytes(4)
 
@@ -85,7 +89,7 @@ class Gate(Conversation):
     def _variable(self, head: bytes) -> Parser:
         match head[0]:
             case 2:
-                self._pass(head + (yield from read_encodings()))
+                self._pass(head + _without_shared_frames((yield from read_encodings())))
             case 6:
                 yield from self._cut_text()
             case 248:
@@ -113,3 +117,9 @@ class Gate(Conversation):
         if length > MAX_CUT_TEXT:
             raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
         yield from drop(length)
+
+
+def _without_shared_frames(encodings: bytes) -> bytes:
+    """Remove `SHARED_FRAMES` from a SetEncodings after its type: the client is not on the server's host."""
+    numbers = [number for (number,) in _NUMBER.iter_unpack(encodings[3:]) if number != SHARED_FRAMES]
+    return struct.pack(f">xH{len(numbers)}i", len(numbers), *numbers)

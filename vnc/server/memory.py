@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import mmap
 import os
 
 _F_SEAL_FUTURE_WRITE = 0x10  # Linux 5.1; `fcntl` has no name for it
-_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _F_SEAL_FUTURE_WRITE | fcntl.F_SEAL_SEAL
 
 
 def sealed_memory(size: int) -> tuple[int, mmap.mmap]:
@@ -16,13 +16,16 @@ def sealed_memory(size: int) -> tuple[int, mmap.mmap]:
     Pages that are never touched take no memory. The caller closes the descriptor.
 
     Raises:
-        OSError: the kernel has no sealed memory, or none left.
+        OSError: the system has no sealed memory, or none left.
     """
+    if not hasattr(os, "memfd_create"):
+        raise OSError(errno.ENOSYS, "only Linux has sealed memory")
+    seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _F_SEAL_FUTURE_WRITE | fcntl.F_SEAL_SEAL
     descriptor = os.memfd_create("universe-client-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size)
         memory = mmap.mmap(descriptor, size)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
     except BaseException:
         os.close(descriptor)
         raise

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vnc.encodings import SHARED_FRAMES
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.server import gate as gate_module
 from vnc.server.conversation import MAX_ENCODINGS
@@ -129,6 +130,11 @@ def test_lengths_are_bounded(message, what):
 def test_a_handshake_that_is_none_is_refused(hello):
     with pytest.raises(ProtocolError):
         Gate(acting=True).receive(hello)
+
+
+def test_shared_frames_are_not_asked_for():
+    asked = struct.pack(">BxHiii", 2, 3, SHARED_FRAMES, 7, -239)
+    assert opened().receive(asked) == ENCODINGS
 
 
 def test_an_unknown_qemu_message_is_refused():
