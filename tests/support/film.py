@@ -79,7 +79,7 @@ class Film(gymnasium.vector.VectorEnv):
         self._sent = np.arange(self.num_envs) if ids is None else np.asarray(ids)
         self._actions = list(actions)
 
-    def recv(self, min_ready: Any = None, timeout: Any = None) -> Any:
+    def recv(self, min_ready: Any = None, timeout: Any = None, **options: Any) -> Any:
         *results, infos = self.step(self._actions)
         infos |= {"env_id": np.arange(self.num_envs), "_env_id": np.ones(self.num_envs, bool)}
         return *(result[self._sent] for result in results), {key: infos[key][self._sent] for key in infos}

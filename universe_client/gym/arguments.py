@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from universe_client.config import Config
@@ -43,6 +43,25 @@ def check_fill(fill: int | None, reset_mode: str, copy: bool) -> None:
         raise ConfigError(f"fill={fill!r} needs reset_mode='mask' and copy=True")
     if not 0 <= fill <= 255:
         raise ConfigError(f"fill={fill!r} is not within 0..255")
+
+
+def check_batch(
+    env: VectorEnv[Any, Any, Any], min_ready: int | None, max_ready: int | None, out: Any
+) -> None:
+    """Raise ConfigError if `recv` of `env` cannot return such a batch; see `GymVectorEnv.recv`."""
+    if max_ready is not None and (min_ready is None or not 1 <= max_ready >= min_ready):
+        raise ConfigError(f"max_ready={max_ready!r} needs a min_ready that is not larger, not {min_ready!r}")
+    if out is None:
+        return
+    space = env.single_observation_space
+    single = space["vision"] if isinstance(space, gymnasium.spaces.Dict) else space
+    rows = env.num_envs if max_ready is None else min(max_ready, env.num_envs)
+    fits = isinstance(out, np.ndarray) and out.dtype == single.dtype and out.shape[1:] == single.shape
+    if not fits or len(out) < rows:
+        shape = getattr(out, "shape", type(out).__name__)
+        raise ConfigError(
+            f"out={shape} must be an array of {single.dtype} of shape {(rows, *(single.shape or ()))}"
+        )
 
 
 def environment_options(kind: str, config: Config | None, options: dict[str, Any]) -> dict[str, Any]:

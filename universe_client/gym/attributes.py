@@ -16,6 +16,7 @@ from universe_client.core.calls import Indices
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym.rows import Rows, own_seed
+from universe_client.gym.tile import tile
 from vnc.session import Frame
 
 
@@ -140,7 +141,7 @@ class RemoteFacade:
 
 
 class RemoteAttributes(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
-    """The base of `GymVectorEnv`: access to the attributes of single remotes.
+    """The base of `GymVectorEnv`: access to the attributes of single remotes, and their frames.
 
     Attributes:
         core: the remotes.
@@ -152,6 +153,23 @@ class RemoteAttributes(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
     @abstractmethod
     def _check_open(self) -> None: ...
+
+    def render(self) -> Any:
+        """Return copies of the newest frames that `step` has returned.
+
+        Returns:
+            For `"rgb_array"` a tuple of `num_envs` uint8 arrays (height, width, 3), RGB; for `"rgb_array_tiled"` one
+            uint8 array with all of them side by side.
+
+        Raises:
+            ConfigError: `render_mode` is None.
+            ClosedEnvironmentError: the environment is closed.
+        """
+        self._check_open()
+        if self.render_mode is None:
+            raise ConfigError("render() needs a render_mode: 'rgb_array' or 'rgb_array_tiled'")
+        frames = tuple(facade.render() for facade in self.facades)
+        return tile(np.stack(frames)) if self.render_mode == "rgb_array_tiled" else frames
 
     @property  # type: ignore[misc]  # as SyncVectorEnv
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]

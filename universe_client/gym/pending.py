@@ -23,6 +23,8 @@ class PendingSteps:
         """Begin with `n` rows that need a reset."""
         self.is_due = np.zeros(n, np.bool_)
         self.needs_reset = np.ones(n, np.bool_)
+        self._sent = np.zeros(n, np.int64)  # the number of the newest send to each row
+        self._sends = 0
 
     def rows(self, ids: Sequence[int] | NDArray[np.integer] | None) -> list[int]:
         """Return the row numbers that the argument `ids` selects; None selects all.
@@ -37,6 +39,15 @@ class PendingSteps:
         if len(set(rows)) != len(rows) or not all(0 <= row < n for row in rows):
             raise ConfigError(f"ids={rows!r} must be different numbers from 0 to {n - 1}")
         return rows
+
+    def expect(self, rows: Sequence[int]) -> None:
+        """Note that an action was sent to each of `rows`."""
+        self._sends += 1
+        self._sent[rows], self.is_due[rows] = self._sends, True
+
+    def oldest(self, rows: list[int], most: int | None) -> list[int]:
+        """Return at most `most` of `rows`, in order: those whose actions were sent first."""
+        return sorted(sorted(rows, key=self._sent.__getitem__)[:most])
 
     def due(self) -> list[int]:
         """Return the rows that have results to receive.

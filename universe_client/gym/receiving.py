@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
 
 from universe_client.gym.results import Results, StepResult
 from universe_client.gym.rows import Row, Rows
@@ -24,14 +26,14 @@ class Receiver:
         first = self._rows.await_first(ids, must=self._must) if self._blocks else {}
         return first | self._rows.look([row for row in ids if row not in first])
 
-    def result(self, ids: list[int], rows: dict[int, Row]) -> StepResult:
-        """Return the results of a step of the rows `ids`, which `look` has returned."""
+    def result(self, ids: list[int], rows: dict[int, Row], out: NDArray[Any] | None = None) -> StepResult:
+        """Return the results of a step of the rows `ids`, which `look` has returned; `out` as for `recv`."""
         ended = {row: rows[row] for row in ids if rows[row].done}
         if not ended or self._mode is not AutoresetMode.SAME_STEP:
-            return self._results.step(ids, rows)
+            return self._results.step(ids, rows, out)
         last = {index: self._results.observation(index, row) for index, row in ended.items()}
         first = self._rows.await_first(list(ended), must=self._must)
         shown = {row: replace(rows[row], text=first[row].text, info=first[row].info) for row in first}
-        result = self._results.step(ids, rows | shown)
+        result = self._results.step(ids, rows | shown, out)
         self._results.add_final(result[4], ids, ended, last)
         return result

@@ -59,13 +59,19 @@ class Results:
         """Return the infos of rows as one array and one mask per key; None stands for a row without values."""
         return gym_infos.batch([None if row is None else self.info(row) for row in rows])
 
-    def observations(self, ids: list[int], looked: Mapping[int, Row], infos: dict[str, Any]) -> Any:
-        """Return the observations of the rows `ids`, and put their frame numbers into `infos`."""
-        frames, numbers = self._rows.frames, self._rows.frame_numbers(ids)
-        if len(ids) < len(frames):
-            frames = frames[ids]
-        elif self.copy or self._fill is not None:
-            frames = frames.copy()
+    def observations(
+        self,
+        ids: list[int],
+        looked: Mapping[int, Row],
+        infos: dict[str, Any],
+        out: NDArray[Any] | None = None,
+    ) -> Any:
+        """Return the observations of the rows `ids`, and put their frame numbers into `infos`; `out` as for `recv`."""
+        numbers = self._rows.frame_numbers(ids)
+        if self._rows.env_observations is not None:
+            gym_infos.put(infos, gym_infos.FRAME_NUMBER, numbers)
+            return _chosen(self._rows.env_observations.rows, ids, True, out)
+        frames = _chosen(self._rows.frames, ids, self.copy or self._fill is not None, out)
         if self._fill is not None:
             empty = [
                 place
@@ -74,20 +80,18 @@ class Results:
             ]
             frames[empty], numbers[empty] = self._fill, gym_infos.FILLED
         gym_infos.put(infos, gym_infos.FRAME_NUMBER, numbers)
-        if self._rows.env_observations is not None:
-            return self._rows.env_observations.rows[ids]
         if not self._as_dict:
             return frames
         instruction = tuple(self._rows.instructions[row] for row in ids)
         text = tuple(looked[row].text if row in looked else [] for row in ids)
         return {"instruction": instruction, "text": text, "vision": frames}
 
-    def step(self, ids: list[int], looked: Mapping[int, Row]) -> StepResult:
-        """Return the results of a step of the rows `ids`."""
+    def step(self, ids: list[int], looked: Mapping[int, Row], out: NDArray[Any] | None = None) -> StepResult:
+        """Return the results of a step of the rows `ids`; `out` as for `recv`."""
         infos = self.infos([looked[row] for row in ids])
         gym_infos.put(infos, "env_id", np.array(ids, np.int64))
         return (
-            self.observations(ids, looked, infos),
+            self.observations(ids, looked, infos, out),
             np.array([looked[row].reward for row in ids], np.float64),
             np.array([looked[row].terminated for row in ids], np.bool_),
             np.array([looked[row].truncated for row in ids], np.bool_),
@@ -108,3 +112,11 @@ class Results:
         observations, mask = gym_infos.column([last.get(row) for row in ids], object)
         gym_infos.put(infos, "final_obs", observations, mask)
         gym_infos.put(infos, "final_info", self.infos([ended.get(row) for row in ids]), mask.copy())
+
+
+def _chosen(frames: NDArray[Any], ids: list[int], copy: bool, out: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the rows `ids`, in `out` if that is an array; all rows may be `frames` itself unless `copy`."""
+    if out is not None:
+        # Another mode would write through a buffer.
+        return np.take(frames, ids, axis=0, out=out[: len(ids)], mode="clip")
+    return frames[ids] if copy or len(ids) < len(frames) else frames

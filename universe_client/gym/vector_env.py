@@ -17,6 +17,7 @@ from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym.arguments import (
     autoreset,
+    check_batch,
     check_count,
     check_fill,
     environment_options,
@@ -32,7 +33,6 @@ from universe_client.gym.pending import PendingSteps
 from universe_client.gym.receiving import Receiver
 from universe_client.gym.results import Results, StepResult
 from universe_client.gym.rows import Rows
-from universe_client.gym.tile import tile
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
@@ -316,7 +316,7 @@ class GymVectorEnv(RemoteAttributes):
         events = [self._events(row, action) for row, action in zip(rows, each, strict=True)]
         for row, its_events in zip(rows, events, strict=True):
             self._rows.send(row, its_events)
-        self._pending.is_due[rows] = True
+        self._pending.expect(rows)
 
     def _events(self, row: int, action: Any) -> Any:
         try:
@@ -324,14 +324,26 @@ class GymVectorEnv(RemoteAttributes):
         except ConfigError as error:
             raise ConfigError(f"remote {row}: {error}") from None
 
-    def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
+    def recv(
+        self,
+        min_ready: int | None = None,
+        timeout: float | None = None,
+        *,
+        max_ready: int | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> StepResult:
         """Return the results of rows to which `send` has sent actions; `infos["env_id"]` lists these rows, in order.
 
         Args:
             min_ready: None returns all of these rows, as `step` does. A number waits until at least that many rows have
-                something new (a frame, the end of an episode, the first frame of one), and returns only those rows.
+                something new (a frame, the end of an episode, the first frame of one), and returns only those rows:
+                no row waits for a slower one, or for one that resets.
             timeout: the longest time of that wait in seconds; None has no limit. Afterwards the rows that are ready are
                 returned, possibly none. Only for `min_ready`.
+            max_ready: return at most this number of rows, those first whose actions were sent first. The others stay
+                due. Only for `min_ready`; the same number for both makes batches of one size.
+            out: an array for the pixels or environment observations, such as pinned memory: of the dtype and the shape
+                of `observation_space`, or with `max_ready` rows. The observations are then `out[:k]`.
 
         Returns:
             `(observations, rewards, terminations, truncations, infos)` of `k` rows:
@@ -345,47 +357,33 @@ class GymVectorEnv(RemoteAttributes):
             - `infos`: a dict of arrays (k,), each with a mask `"_key"` of the rows that have a value.
 
         Raises:
+            ConfigError: `max_ready` or `out` is invalid.
             NoAsyncCallError: no results are due: call `send` first.
             RemoteError: with `on_error="raise"`, the error of the first remote that failed, or ResetTimeout. By default
                 a failure truncates the episode, and `infos["error"]` has the message.
             ClosedEnvironmentError: the environment is closed.
         """
         self._check_open()
+        check_batch(self, min_ready, max_ready, out)
         pending = self._pending.due()
         try:
             if min_ready is None:
                 self._pacer.wait()
             else:
-                pending = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
+                ready = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
+                pending = self._pending.oldest(ready, max_ready)
             rows = self._receiver.look(pending)
         finally:
             self._pending.is_due[pending] = False
         if self.autoreset_mode is AutoresetMode.DISABLED:
             self._pending.needs_reset[[row for row in pending if rows[row].done]] = True
-        return self._receiver.result(pending, rows)
+        return self._receiver.result(pending, rows, out)
 
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEnvironmentError("the environment is closed")
 
-    # -- rendering and closing ----------------------------------------------------------------------------------
-
-    def render(self) -> Any:
-        """Return copies of the newest frames that `step` has returned.
-
-        Returns:
-            For `"rgb_array"` a tuple of `num_envs` uint8 arrays (height, width, 3), RGB; for `"rgb_array_tiled"` one
-            uint8 array with all of them side by side.
-
-        Raises:
-            ConfigError: `render_mode` is None.
-            ClosedEnvironmentError: the environment is closed.
-        """
-        self._check_open()
-        if self.render_mode is None:
-            raise ConfigError("render() needs a render_mode: 'rgb_array' or 'rgb_array_tiled'")
-        frames = [self._rows.screen(row).copy() for row in range(self.num_envs)]
-        return tile(np.stack(frames)) if self.render_mode == "rgb_array_tiled" else tuple(frames)
+    # -- closing -----------------------------------------------------------------------------------------------
 
     def close_extras(self, **kwargs: Any) -> None:
         """Disconnect from the remotes and return them to their provider. `close` calls it once."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
-from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult
+from universe_client.gym.arguments import check_batch
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, placed
 
 
 class FrameSkip(GymWrapper):
@@ -74,18 +75,27 @@ class FrameSkip(GymWrapper):
         for row, action in zip(self._rows(ids), iterate(self.action_space, actions), strict=True):
             self._held[row] = action
 
-    def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
+    def recv(
+        self,
+        min_ready: int | None = None,
+        timeout: float | None = None,
+        *,
+        max_ready: int | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> StepResult:
         """Receive the first step and take the others; see `GymVectorEnv.recv`.
 
         Args:
-            min_ready: must be None, because all rows take their steps together.
+            min_ready, max_ready: must be None, because all rows take their steps together.
             timeout: ignored.
+            out: as there.
 
         Raises:
-            ConfigError: `min_ready` is not None.
+            ConfigError: `min_ready` or `max_ready` is not None, or `out` is invalid.
         """
         if min_ready is not None:
             raise ConfigError("FrameSkip steps all rows together: use min_ready=None")
+        check_batch(self, min_ready, max_ready, out)
         total: StepResult = self.env.recv()
         rows = self._rows(total[4].get("env_id"))
         going = ~self._resetting[rows]
@@ -95,7 +105,7 @@ class FrameSkip(GymWrapper):
                 break
             total = self._go_on(total, rows, np.flatnonzero(going))
         self._resetting[rows] = total[2] | total[3] | total[4].get(gym_infos.RESETTING, False)
-        return total
+        return placed(total, out)
 
     def _go_on(self, total: StepResult, rows: RowNumbers, places: RowNumbers) -> StepResult:
         """Take one more step with the rows at `places`, and add its results to `total`."""

@@ -11,6 +11,7 @@ from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
+from universe_client.gym.arguments import check_batch
 
 if TYPE_CHECKING:
     _Base = VectorWrapper[Any, Any, Any, Any, Any]
@@ -74,9 +75,23 @@ class GymWrapper(_Base):
         """Send one action to each remote of `ids` (default: all); see `GymVectorEnv.send`."""
         self.env.send(self.actions(self._rows(ids), actions), ids)
 
-    def recv(self, min_ready: int | None = None, timeout: float | None = None) -> StepResult:
-        """Return the results of rows that `send` was called for; see `GymVectorEnv.recv`."""
-        return self._results(self.env.recv(min_ready, timeout))
+    def recv(
+        self,
+        min_ready: int | None = None,
+        timeout: float | None = None,
+        *,
+        max_ready: int | None = None,
+        out: NDArray[Any] | None = None,
+    ) -> StepResult:
+        """Return the results of rows that `send` was called for; see `GymVectorEnv.recv`.
+
+        Args:
+            min_ready, timeout, max_ready: as there.
+            out: as there; of the shape of the observations of this wrapper.
+        """
+        check_batch(self, min_ready, max_ready, out)
+        more = {} if max_ready is None else {"max_ready": max_ready}
+        return placed(self._results(self.env.recv(min_ready, timeout, **more)), out)
 
     def actions(self, rows: RowNumbers, actions: Any) -> Any:
         """Return the actions to send instead of `actions`. The base class returns them unchanged.
@@ -118,6 +133,17 @@ class GymWrapper(_Base):
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.env, name)
+
+
+def placed(result: StepResult, out: NDArray[Any] | None) -> StepResult:
+    """Return the results of a batch with its pixels in the first rows of `out`; None changes nothing."""
+    if out is None:
+        return result
+    observations = result[0]
+    frames = observations["vision"] if isinstance(observations, dict) else observations
+    held = out[: len(frames)]
+    np.copyto(held, frames)
+    return {**observations, "vision": held} if isinstance(observations, dict) else held, *result[1:]
 
 
 def chosen_rows(options: dict[str, Any] | None, n: int) -> RowNumbers:
