@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pump", "Reduction", "Session", "copy_frame"]
+__all__ = ["Pump", "Reduction", "Session", "bgrx_to_rgb", "copy_frame"]
 
 @final
 class Pump:
@@ -182,4 +182,15 @@ def copy_frame(
 
     Raises:
         ValueError: a shape is wrong, or an array is not C-contiguous.
+    """
+
+def bgrx_to_rgb(source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+    """Convert pixels, without the GIL if they are many.
+
+    Args:
+        source: pixels of shape (height, width, 4): blue, green, red and a byte that is ignored.
+        target: pixels of shape (height, width, 3): red, green, blue. In both, the pixels of a row are consecutive.
+
+    Raises:
+        ValueError: the shapes differ, the pixels of a row are not consecutive, or `target` is read-only.
     """

@@ -30,3 +30,12 @@ pub type Rgb = [u8; 3];
 pub fn drop_padding<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
     Level::best().drop_padding(rows);
 }
+
+/// Convert rows of B G R X pixels, as X servers keep them, to rows of R G B pixels.
+///
+/// # Panics
+/// As `drop_padding`.
+#[inline]
+pub fn bgrx_to_rgb<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+    Level::best().bgrx_to_rgb(rows);
+}

@@ -7,7 +7,7 @@ use pixels::{TILE, TILE_BYTES};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::python::BIG;
+use crate::BIG;
 
 /// Copy a frame into a buffer; return the tiles in which it differs from the newest one, None if there are none.
 #[pyfunction]

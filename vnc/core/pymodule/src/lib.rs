@@ -2,14 +2,18 @@
 //!
 //! Nothing between socket and finished frame takes the GIL. One descriptor wakes Python for news; Python then calls
 //! `python` to take frames and send input. `arrays` remembers which frame each array contains, and `reduction` makes
-//! smaller pictures. `frames` is for servers.
+//! smaller pictures. `frames` and `convert` are for servers.
 
 mod arrays;
+mod convert;
 mod frames;
 mod python;
 mod reduction;
 
 use pyo3::prelude::*;
+
+/// An operation on more bytes than this releases the GIL.
+const BIG: usize = 64 << 10;
 
 #[pymodule(gil_used = false)]
 mod _core {
@@ -24,6 +28,8 @@ mod _core {
         Ok(())
     }
 
+    #[pymodule_export]
+    use crate::convert::bgrx_to_rgb;
     #[pymodule_export]
     use crate::frames::copy_frame;
     #[pymodule_export]

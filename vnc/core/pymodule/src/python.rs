@@ -11,11 +11,9 @@ use pyo3::types::PyBytes;
 use rfb::{Config, Credentials, Limits, Tls};
 use sessions::{Layout, Mismatch, Timeouts, error_text};
 
+use crate::BIG;
 use crate::arrays::Arrays;
 use crate::reduction::{Reduction, source, writable};
-
-/// A copy of more bytes than this releases the GIL.
-pub(crate) const BIG: usize = 64 << 10;
 
 /// Reader threads and their sessions.
 #[pyclass(frozen)]

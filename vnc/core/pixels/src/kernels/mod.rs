@@ -19,13 +19,27 @@ impl Level {
     #[inline]
     pub fn drop_padding<'a>(self, rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
         match self.set() {
-            Set::Plain => plain::drop_padding(rows),
+            Set::Plain => plain::drop_padding::<false>(rows),
             // SAFETY: the invariant of `Level`.
             #[cfg(target_arch = "x86_64")]
-            Set::Avx2 => unsafe { avx2::drop_padding(rows) },
+            Set::Avx2 => unsafe { avx2::drop_padding::<false>(rows) },
             // SAFETY: the invariant of `Level`.
             #[cfg(target_arch = "aarch64")]
-            Set::Neon => unsafe { neon::drop_padding(rows) },
+            Set::Neon => unsafe { neon::drop_padding::<false>(rows) },
+        }
+    }
+
+    /// See `crate::bgrx_to_rgb`.
+    #[inline]
+    pub fn bgrx_to_rgb<'a>(self, rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+        match self.set() {
+            Set::Plain => plain::drop_padding::<true>(rows),
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => unsafe { avx2::drop_padding::<true>(rows) },
+            // SAFETY: the invariant of `Level`.
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon => unsafe { neon::drop_padding::<true>(rows) },
         }
     }
 

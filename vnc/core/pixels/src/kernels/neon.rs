@@ -15,25 +15,26 @@ use crate::palette::{Depth, Palette};
 /// Bytes in a register, so pixels at a time.
 const LANES: usize = 16;
 
-/// See `crate::drop_padding`.
+/// See `plain::drop_padding`.
 #[target_feature(enable = "neon")]
-pub fn drop_padding<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+pub fn drop_padding<'a, const SWAP: bool>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
     for (source, row) in rows {
-        drop_row_padding(source, row);
+        drop_row_padding::<SWAP>(source, row);
     }
 }
 
 #[target_feature(enable = "neon")]
 #[inline]
-fn drop_row_padding(source: &[u8], row: &mut [u8]) {
+fn drop_row_padding<const SWAP: bool>(source: &[u8], row: &mut [u8]) {
     let done = (source.len() / (4 * LANES)).min(row.len() / (3 * LANES));
     let (sources, targets) = (source.as_chunks::<{ 4 * LANES }>().0, row.as_chunks_mut::<{ 3 * LANES }>().0);
     for (source, target) in sources.iter().zip(targets) {
         // SAFETY: `source` has 64 bytes.
-        let uint8x16x4_t(red, green, blue, _) = unsafe { vld4q_u8(source.as_ptr()) };
+        let uint8x16x4_t(first, green, third, _) = unsafe { vld4q_u8(source.as_ptr()) };
+        let (red, blue) = if SWAP { (third, first) } else { (first, third) };
         store(uint8x16x3_t(red, green, blue), target);
     }
-    plain::drop_row_padding(&source[done * 4 * LANES..], &mut row[done * 3 * LANES..]);
+    plain::drop_row_padding::<SWAP>(&source[done * 4 * LANES..], &mut row[done * 3 * LANES..]);
 }
 
 #[target_feature(enable = "neon")]
@@ -49,7 +50,7 @@ pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) ->
     let mut tile = plain::tiles::filled(background);
     plain::tiles::paint(&mut tile, subrects, canvas)?;
     for (words, row) in tile.iter().zip(canvas.rows()) {
-        drop_row_padding(words.map(u32::to_le_bytes).as_flattened(), row);
+        drop_row_padding::<false>(words.map(u32::to_le_bytes).as_flattened(), row);
     }
     Ok(())
 }

@@ -95,6 +95,9 @@ proptest! {
             let mut row = vec![0; pixels.len() * 3];
             level.drop_padding(once((pixels.as_flattened(), &mut row[..])));
             prop_assert_eq!(&row, &expected, "{:?}", level);
+            let swapped: Vec<_> = pixels.iter().map(|p| [p[2], p[1], p[0], p[3]]).collect();
+            level.bgrx_to_rgb(once((swapped.as_flattened(), &mut row[..])));
+            prop_assert_eq!(&row, &expected, "{:?}", level);
         }
     }
 

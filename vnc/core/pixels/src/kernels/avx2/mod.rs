@@ -12,11 +12,11 @@ use core::arch::x86_64::{
 
 use super::plain;
 
-/// See `crate::drop_padding`.
+/// See `plain::drop_padding`.
 #[target_feature(enable = "avx2")]
-pub fn drop_padding<'a>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
+pub fn drop_padding<'a, const SWAP: bool>(rows: impl Iterator<Item = (&'a [u8], &'a mut [u8])>) {
     for (source, row) in rows {
-        drop_row_padding(source, row);
+        drop_row_padding::<SWAP>(source, row);
     }
 }
 
@@ -28,23 +28,30 @@ pub fn copy_frame(frame: &[u8], row: usize, before: &[u8], after: &mut [u8], cha
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn drop_row_padding(source: &[u8], row: &mut [u8]) {
+fn drop_row_padding<const SWAP: bool>(source: &[u8], row: &mut [u8]) {
     let done = (source.len() / 32).min(row.len() / 24);
     for (eight, target) in source.as_chunks::<32>().0.iter().zip(row.as_chunks_mut::<24>().0) {
         // SAFETY: `eight` has 32 bytes.
-        pack(unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) }, target);
+        pack::<SWAP>(unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) }, target);
     }
-    plain::drop_row_padding(&source[done * 32..], &mut row[done * 24..]);
+    plain::drop_row_padding::<SWAP>(&source[done * 32..], &mut row[done * 24..]);
 }
 
-/// Store eight R G B X pixels without X.
+/// Store eight R G B X pixels, or B G R X pixels if `SWAP`, as R G B.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn pack(eight: __m256i, target: &mut [u8; 24]) {
-    let order = _mm256_setr_epi8(
-        0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1, //
-        0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
-    );
+fn pack<const SWAP: bool>(eight: __m256i, target: &mut [u8; 24]) {
+    let order = if SWAP {
+        _mm256_setr_epi8(
+            2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1, //
+            2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1,
+        )
+    } else {
+        _mm256_setr_epi8(
+            0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1, //
+            0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
+        )
+    };
     let close = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
     let packed = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, order), close);
     // SAFETY: `target` has room for 16 bytes and 8 bytes behind them.

@@ -23,10 +23,10 @@ pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) ->
 #[inline]
 fn show(words: &[u32; SIDE], row: &mut [u8]) {
     let Some(whole) = row.first_chunk_mut::<{ 3 * SIDE }>() else {
-        return drop_row_padding(words.map(u32::to_le_bytes).as_flattened(), row);
+        return drop_row_padding::<false>(words.map(u32::to_le_bytes).as_flattened(), row);
     };
     for (half, target) in words.as_chunks::<8>().0.iter().zip(whole.as_chunks_mut::<24>().0) {
         // SAFETY: `half` has eight words.
-        pack(unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }, target);
+        pack::<false>(unsafe { _mm256_loadu_si256(half.as_ptr().cast()) }, target);
     }
 }

@@ -19,7 +19,7 @@ pub fn draw(background: Rgb, subrects: Subrects<'_>, canvas: &mut Canvas<'_>) ->
     let mut tile = filled(background);
     paint(&mut tile, subrects, canvas)?;
     for (words, row) in tile.iter().zip(canvas.rows()) {
-        drop_row_padding(words.map(u32::to_le_bytes).as_flattened(), row);
+        drop_row_padding::<false>(words.map(u32::to_le_bytes).as_flattened(), row);
     }
     Ok(())
 }
