@@ -25,7 +25,7 @@ REQUEST is a JSON object, by default the first line of stdin:
 `rewarder.serving.Request` and `Serving` list all fields. A password is accepted from stdin only.
 
 When both ports are open, one line of JSON is printed:
-  {"vnc_port": 5900, "rewarder_port": 15900, "version": "...", "viewer_token": "..."}
+  {"vnc_port": 5900, "rewarder_port": 15900, "mirror_port": 0, "version": "...", "viewer_token": "..."}
 
 The remote ends at the end of stdin, when its parent process dies, and after SIGTERM or SIGINT.
 Exit status: 0 stopped or idle, 1 the environment crashed, 2 the remote cannot be started.
@@ -80,6 +80,7 @@ def _print_ready(ports: Ports) -> None:
     ready = Ready(
         vnc_port=ports.vnc_port,
         rewarder_port=ports.rewarder_port,
+        mirror_port=ports.mirror_port,
         version=VERSION,
         viewer_token=ports.tokens.watch,
     )

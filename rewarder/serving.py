@@ -112,12 +112,15 @@ class Ready(msgspec.Struct, frozen=True, kw_only=True):
         vnc_port: the TCP port of the VNC server.
         rewarder_port: the TCP port of the rewarder.
         version: the version of universe-client on the remote's side.
+        mirror_port: the TCP port of a second VNC server, on 127.0.0.1, which costs agents on this machine less than the
+            first; 0: there is none.
         viewer_token: opens `http://HOST:REWARDER_PORT/viewer/#watch=TOKEN`, a page that shows the remote.
         password_file: the file with the password, if the remote chose one.
     """
 
     vnc_port: int
     rewarder_port: int
+    mirror_port: int = 0
     version: str = ""
     viewer_token: str = ""
     password_file: str | None = None

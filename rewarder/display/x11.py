@@ -6,6 +6,7 @@ import select
 import socket
 import struct
 import time
+from dataclasses import dataclass
 
 COOKIE = b"MIT-MAGIC-COOKIE-1"
 
@@ -34,18 +35,8 @@ class XClient:
         """Number of windows that have appeared on the screen."""
         self._input = b""
         self._replies = 0
-        self._socket = socket.socket(socket.AF_UNIX)
-        try:
-            self._socket.settimeout(_SETUP_TIMEOUT)
-            self._socket.connect(path)
-            root = self._set_up(cookie)
-            self._socket.sendall(
-                struct.pack("<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, root, _EVENT_MASK, _SUBSTRUCTURE_NOTIFY)
-            )
-            self._socket.setblocking(False)
-        except BaseException:
-            self._socket.close()
-            raise
+        self._socket, setup = connect(path, cookie)
+        self._socket.sendall(select_events(setup.root, _SUBSTRUCTURE_NOTIFY))
 
     def fileno(self) -> int:
         """Return the descriptor to `select`: it is readable when `drain` has something to read."""
@@ -88,32 +79,72 @@ class XClient:
             self._replies += code == _REPLY
         self._input = self._input[whole:]
 
-    def _set_up(self, cookie: bytes) -> int:
-        """Send the connection setup; return the id of the root window."""
-        hello = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE), len(cookie))
-        self._socket.sendall(hello + _padded(COOKIE) + _padded(cookie))
-        status, length = struct.unpack("<B5xH", self._read_exactly(8))
-        body = self._read_exactly(4 * length)
-        if status != 1:
-            raise PermissionError(f"the x server refused the connection: {body.rstrip(bytes(1))!r}")
-        # 4 release + 4 id base + 4 id mask + 4 motion buffer + 2 vendor length + 2 request + 1 roots + 1 formats
-        vendor, formats = struct.unpack_from("<16xHxxxB", body)
-        (root,) = struct.unpack_from("<I", body, 32 + _padding(vendor) + vendor + 8 * formats)
-        return int(root)
 
-    def _read_exactly(self, length: int) -> bytes:
-        data = b""
-        while len(data) < length:
-            piece = self._socket.recv(length - len(data))
-            if not piece:
-                raise ConnectionResetError("the x server closed the connection during the setup")
-            data += piece
-        return data
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What an X server tells a new client."""
+
+    first_id: int
+    """The first resource id that the client may use."""
+    root: int
+    """The root window of the first screen."""
+    width: int
+    height: int
+    depth: int
+    """Bits per pixel that have a meaning."""
+
+
+def connect(path: str, cookie: bytes) -> tuple[socket.socket, Setup]:
+    """Connect to an X server; return a socket that does not block.
+
+    Raises:
+        OSError: no server listens there, or it refuses the cookie.
+    """
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(_SETUP_TIMEOUT)
+        connection.connect(path)
+        setup = _set_up(connection, cookie)
+        connection.setblocking(False)
+    except BaseException:
+        connection.close()
+        raise
+    return connection, setup
+
+
+def select_events(window: int, mask: int) -> bytes:
+    """Return the request for the events of a window."""
+    return struct.pack("<BxHIII", _CHANGE_WINDOW_ATTRIBUTES, 4, window, _EVENT_MASK, mask)
+
+
+def _set_up(connection: socket.socket, cookie: bytes) -> Setup:
+    hello = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE), len(cookie))
+    connection.sendall(hello + padded(COOKIE) + padded(cookie))
+    status, length = struct.unpack("<B5xH", _read_exactly(connection, 8))
+    body = _read_exactly(connection, 4 * length)
+    if status != 1:
+        raise PermissionError(f"the x server refused the connection: {body.rstrip(bytes(1))!r}")
+    # 4 release + 4 id base + 4 id mask + 4 motion buffer + 2 vendor length + 2 request + 1 roots + 1 formats
+    first_id, vendor, formats = struct.unpack_from("<4xI8xHxxxB", body)
+    # 4 root + 16 colours + 4 events + 2 width + 2 height + 16 millimetres, maps, visual, saving + 1 depth
+    screen = struct.unpack_from("<I16xHH14xB", body, 32 + _padding(vendor) + vendor + 8 * formats)
+    return Setup(first_id, *screen)
+
+
+def _read_exactly(connection: socket.socket, length: int) -> bytes:
+    data = b""
+    while len(data) < length:
+        piece = connection.recv(length - len(data))
+        if not piece:
+            raise ConnectionResetError("the x server closed the connection during the setup")
+        data += piece
+    return data
 
 
 def _padding(length: int) -> int:
     return -length % 4
 
 
-def _padded(data: bytes) -> bytes:
+def padded(data: bytes) -> bytes:
+    """Return `data` with zeros up to a multiple of four bytes."""
     return data + bytes(_padding(len(data)))

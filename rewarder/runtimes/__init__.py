@@ -22,8 +22,8 @@ def opened(
     serving: Serving | None = None,
     password: str | None = None,
     view_only_password: str | None = None,
-) -> Iterator[tuple[Runtime, int | None]]:
-    """Yield the runtime that plays `env_id`, and the port of its X display's VNC server if it has one.
+) -> Iterator[tuple[Runtime, XDisplay | None]]:
+    """Yield the runtime that plays `env_id`, and its X display if it has one.
 
     Args:
         env_id: the environment to play.
@@ -57,7 +57,7 @@ def opened(
         private_network=serving.private_network,
     )
     with on_display(env_id, display, serving) as runtime:
-        yield runtime, display.port
+        yield runtime, display
 
 
 def create(env_id: str, serving: Serving | None = None) -> Runtime:

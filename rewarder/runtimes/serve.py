@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rewarder.runtimes import opened
-from rewarder.sdk.runtime import Ports, run
+from rewarder.sdk.runtime import Mirror, Ports, run
 from rewarder.serving import Serving
+
+if TYPE_CHECKING:
+    from rewarder.display.xdisplay import XDisplay
 
 
 def serve_env(
@@ -43,7 +47,8 @@ def serve_env(
             view_only_password=view_only_password,
             identity=identity,
             on_ready=on_ready,
-            display=display,
+            display=None if display is None else display.port,
+            mirror=_mirror(display, serving, password, view_only_password),
             host=serving.host,
             vnc_port=serving.vnc_port,
             rewarder_port=serving.rewarder_port,
@@ -54,3 +59,17 @@ def serve_env(
             novnc=None if serving.novnc is None else Path(serving.novnc),
             allowed_calls=serving.allowed_calls,
         )
+
+
+def _mirror(
+    display: XDisplay | None, serving: Serving, password: str | None, view_only_password: str | None
+) -> Mirror | None:
+    """Return a mirror of the display; None if the clients are on other machines, or have to use TLS."""
+    if display is None or serving.host not in _LOOPBACK or serving.identity is not None:
+        return None
+    from rewarder.display.mirror import Mirror as DisplayMirror
+
+    return DisplayMirror(display, password, view_only_password)
+
+
+_LOOPBACK = ("127.0.0.1", "localhost")

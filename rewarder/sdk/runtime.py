@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Protocol, TypedDict, Unpack
 
 from rewarder.sdk.environment import Runtime, Tick
 from rewarder.sdk.extras import Extras
@@ -48,12 +48,34 @@ class Ports:
     Attributes:
         vnc_port: of the VNC server.
         rewarder_port: of the rewarder and the viewer's page.
+        mirror_port: of a second VNC server, which costs agents on the same host less; 0: there is none.
         tokens: secrets in the viewer's URLs, in place of a password.
     """
 
     vnc_port: int
     rewarder_port: int
+    mirror_port: int = 0
     tokens: ViewerTokens = field(default_factory=ViewerTokens, repr=False)
+
+
+class Mirror(Protocol):
+    """A second VNC server, on 127.0.0.1, that shows the display of the environment."""
+
+    async def start(self) -> int:
+        """Listen; return the port, or 0 if the display cannot be shown."""
+        ...
+
+    async def run(self) -> None:
+        """Show the display until cancelled.
+
+        Raises:
+            OSError: the display has ended.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Stop listening, and disconnect all clients."""
+        ...
 
 
 class ServeOptions(TypedDict, total=False):
@@ -69,6 +91,7 @@ class ServeOptions(TypedDict, total=False):
     idle_timeout: float | None
     on_ready: Callable[[Ports], object] | None
     display: int | None
+    mirror: Mirror | None
     novnc: Path | None
     allowed_calls: Sequence[str]
     identity: Identity | None
@@ -103,6 +126,7 @@ async def serve(
     idle_timeout: float | None = None,
     on_ready: Callable[[Ports], object] | None = None,
     display: int | None = None,
+    mirror: Mirror | None = None,
     novnc: Path | None = None,
     allowed_calls: Sequence[str] = (),
     identity: Identity | None = None,
@@ -124,6 +148,7 @@ async def serve(
         on_ready: called when both ports accept connections.
         display: the port of a VNC server that already shows the environment, with TLS if `identity` is given. None
             starts one of ours.
+        mirror: a second VNC server of `display`, which runs as long as the environment.
         novnc: the directory of noVNC, for the page at /viewer/; None is where Debian's package installs it.
         allowed_calls: names of attributes of `runtime.inside` that clients may call, read and set.
         identity: the certificate and key of both ports, which then require TLS; None is no TLS.
@@ -166,7 +191,7 @@ async def serve(
         if display is None and not runtime.display:
             vnc = _vnc_server(runtime, env_id, password, view_only_password, inbox)
         player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
-        remote = _Remote(player, rewarder, vnc)
+        remote = _Remote(player, rewarder, vnc, mirror)
         try:
             listening = await remote.listen(host, vnc_port, rewarder_port, display or 0, tls)
             ports = replace(listening, tokens=viewer.tokens)
@@ -196,12 +221,15 @@ async def _opened(runtime: Runtime) -> AsyncIterator[Worker]:
 
 
 class _Remote:
-    """A running environment and its two servers."""
+    """A running environment and its servers."""
 
-    def __init__(self, player: Player, rewarder: RewarderServer, vnc: VNCServer | None) -> None:
+    def __init__(
+        self, player: Player, rewarder: RewarderServer, vnc: VNCServer | None, mirror: Mirror | None
+    ) -> None:
         self._player = player
         self._rewarder = rewarder
         self._vnc = vnc
+        self._mirror = mirror
         self._goodbye = (GOING_AWAY, "the remote is stopped")
 
     async def listen(
@@ -211,7 +239,10 @@ class _Remote:
         await self._rewarder.start(host, rewarder_port, tls)
         if self._vnc is not None:
             await self._vnc.start(host, vnc_port, tls)
-        return Ports(self._vnc.port if self._vnc is not None else display, self._rewarder.port)
+        mirror_port = 0 if self._mirror is None else await self._mirror.start()
+        return Ports(
+            self._vnc.port if self._vnc is not None else display, self._rewarder.port, mirror_port=mirror_port
+        )
 
     async def run(self, seed: int | None) -> None:
         """Run episodes until the idle timeout.
@@ -221,10 +252,13 @@ class _Remote:
         """
         playing = asyncio.create_task(self._player.play(seed))
         idle = asyncio.create_task(self._rewarder.idle())
+        tasks = {playing, idle}
+        if self._mirror is not None:
+            tasks.add(asyncio.create_task(self._mirror.run()))
         try:
-            await asyncio.wait((playing, idle), return_when=asyncio.FIRST_COMPLETED)
-            if playing.done():
-                await playing
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                await task
             self._goodbye = (IDLE, "idle timeout: no controlling client")
         except Exception as error:
             what = f"the runtime crashed: {type(error).__name__}"
@@ -232,9 +266,9 @@ class _Remote:
             log.exception("! %s", what)
             raise RuntimeCrash(what) from error
         finally:
-            for task in (playing, idle):
+            for task in tasks:
                 task.cancel()
-            await asyncio.wait((playing, idle))
+            await asyncio.wait(tasks)
 
     async def close(self) -> None:
         """Send clients the reason, and close the ports."""
@@ -243,6 +277,8 @@ class _Remote:
                 await self._rewarder.close(*self._goodbye)
         if self._vnc is not None:
             await self._vnc.close()
+        if self._mirror is not None:
+            await self._mirror.close()
 
 
 def _vnc_server(

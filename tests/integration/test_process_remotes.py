@@ -62,7 +62,8 @@ def advances(seen, slot):
 
 
 def xvnc(env, slot):
-    return listener(env.remotes[slot].link.address.vnc.port)
+    (display,) = (pid for pid in descendants(rewarder(env, slot)) if name(pid) == "Xvnc")
+    return display
 
 
 def rewarder(env, slot):
@@ -109,6 +110,11 @@ def test_a_key_changes_the_picture_and_earns_a_reward(env):
     assert red(one_step(env), 1) == 0, "the other remote has its own display"
     press_until_red(env, 1, 32)
     press_until_red(env, 0, 64)
+
+
+def test_agents_use_the_mirror_and_viewers_xvnc(env):
+    assert listener(env.remotes[0].link.address.vnc.port) == rewarder(env, 0)
+    assert "-rfbport" in command_line(xvnc(env, 0))
 
 
 def test_the_end_of_an_episode_is_a_fresh_start(env):
@@ -162,7 +168,7 @@ def test_a_stopped_xvnc_is_lost_and_goes_on_when_continued(env):
     try:
         seen = until(env, lambda step: step.info_n[0]["truncated"], 60)
         assert time.monotonic() - began > 1.0
-        seen += until(env, lambda step: "handshake" in (step.info_n[0]["error"] or ""), 60)
+        seen += until(env, lambda step: ", reset:" in (step.info_n[0]["error"] or ""), 60)
     finally:
         os.kill(stopped, signal.SIGCONT)
     seen += until(env, running, 60)

@@ -83,7 +83,14 @@ def ready(process):
 async def test_the_request_comes_from_stdin_and_the_ready_line_has_the_ports(start):
     process = start(line=json.dumps({"env_id": NEON, "password": "from stdin"}).encode())
     said = ready(process)
-    assert set(said) == {"vnc_port", "rewarder_port", "version", "viewer_token", "password_file"}
+    assert set(said) == {
+        "vnc_port",
+        "rewarder_port",
+        "mirror_port",
+        "version",
+        "viewer_token",
+        "password_file",
+    }
     async with wire(Ports(said), password="from stdin") as client:
         assert (await client.receive())["body"]["env_id"] == NEON
 

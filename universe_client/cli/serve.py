@@ -40,7 +40,8 @@ By default it listens on this machine only, on free ports, with a random passwor
 """
 _EPILOG = """\
 With --json, one line of JSON is printed when both ports are open, for programs:
-  {"vnc_port": 5900, "rewarder_port": 15900, "version": "...", "viewer_token": "...", "password_file": "..."}
+  {"vnc_port": 5900, "rewarder_port": 15900, "mirror_port": 0, "version": "...", "viewer_token": "...",
+   "password_file": "..."}
 http://HOST:REWARDER_PORT/viewer/#watch=VIEWER_TOKEN shows the remote in a browser, without keyboard and mouse.
 http://HOST:REWARDER_PORT/healthz reports its health. With --tls-certificate both pages are https://.
 
@@ -126,6 +127,7 @@ def _print_json(env_id: str, served: Serving, ports: Ports, secrets: Secrets) ->
     ready = Ready(
         vnc_port=ports.vnc_port,
         rewarder_port=ports.rewarder_port,
+        mirror_port=ports.mirror_port,
         version=VERSION,
         viewer_token=ports.tokens.watch,
         password_file=None if secrets.password is None else str(secrets.text),
@@ -147,10 +149,10 @@ def _print_text(env_id: str, served: Serving, ports: Ports, secrets: Secrets) ->
         viewer_options += f"-PasswordFile {secrets.viewer} "
     host = socket.gethostname() if served.host in EVERYWHERE else served.host
     rewarder = RewarderAddress(host, ports.rewarder_port, tls=tls)
-    remote = RemoteAddress(VNCAddress(host, ports.vnc_port, tls=tls), rewarder)
+    remote = RemoteAddress(VNCAddress(host, ports.mirror_port or ports.vnc_port, tls=tls), rewarder)
     page, query = base_url(rewarder), query.rstrip("&")
     address = f"{scheme}://{remote}?{query}" if query else f"{scheme}://{remote}"
-    shown = "::".join(str(remote.vnc).rsplit(":", 1))
+    shown = "::".join(str(VNCAddress(host, ports.vnc_port)).rsplit(":", 1))
     console = Console(soft_wrap=True, highlight=False, markup=False)
     pages = f"universe-client view '{address}'"
     password = f"in {secrets.text}; VNC viewers ask for its first {PASSWORD_BYTES} characters"

@@ -182,7 +182,7 @@ async def _ready(child: _Child) -> Ready | None:
 
 def _address(ready: Ready, password: str) -> RemoteAddress:
     return RemoteAddress(
-        VNCAddress(_HOST, ready.vnc_port, vnc_password(password)),
+        VNCAddress(_HOST, ready.mirror_port or ready.vnc_port, vnc_password(password)),
         RewarderAddress(_HOST, ready.rewarder_port, password),
     )
 

@@ -242,9 +242,9 @@ def test_a_missing_program_is_named():
 
 
 def test_the_name_in_the_env_id_is_the_program():
-    with opened("process.true", Serving(screen_size=(80, 60))) as (runtime, port):
+    with opened("process.true", Serving(screen_size=(80, 60))) as (runtime, display):
         assert runtime.env_ids == ("process.true",) and runtime._command == ["true"]
-        assert asyncio.run(shape_of_screen(port)) == (60, 80, 3)
+        assert asyncio.run(shape_of_screen(display.port)) == (60, 80, 3)
 
 
 def test_endless_lines_come_in_pieces():

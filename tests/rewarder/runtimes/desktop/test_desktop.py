@@ -377,8 +377,8 @@ def test_an_unknown_task_is_refused():
 
 def test_the_catalogue_has_it():
     assert "desktop.<task>" in env_ids()
-    with opened(ID) as (runtime, port):
-        assert port and isinstance(runtime, DesktopRuntime)
+    with opened(ID) as (runtime, display):
+        assert display and isinstance(runtime, DesktopRuntime)
         assert runtime.env_ids[0] == ID and set(runtime.env_ids) == set(TASKS)
 
 
