@@ -5,6 +5,7 @@ BENCHMARKS = {
     "latency": "environment.latency",
     "decode": "drivers.decode",
     "codecs": "drivers.codecs",
+    "displays": "environment.displays",
     "encodings": "drivers.encodings",
     "gil": "drivers.gil",
     "lockstep": "environment.lockstep",
