@@ -230,7 +230,7 @@ class RewarderClient:
         error: RewarderError = PeerLost(PEER_VANISHED, "the reader stopped")
         try:
             while True:
-                self._receive(await self._websocket.recv())
+                self.receive(await self._websocket.recv())
         except ConnectionClosed as closed:
             error = self._reason(closed)
         except ProtocolError as broken:
@@ -243,7 +243,12 @@ class RewarderClient:
         if isinstance(error, ProtocolError):
             await self._websocket.close(error.code, close_reason(str(error)))
 
-    def _receive(self, data: str | bytes) -> None:
+    def receive(self, data: str | bytes) -> None:
+        """Process a message, also one that has come over a step channel.
+
+        Raises:
+            ProtocolError: it is invalid.
+        """
         envelope = self._session.receive(data, time.monotonic(), time.time())
         if envelope is None:
             return

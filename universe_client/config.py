@@ -28,7 +28,7 @@ class Config:
             two that is installed.
         encoding: the preferred RFB encoding, for the native driver: "raw", "hextile", "zrle", "tight" (RFC 6143
             section 7.7; Tight is in the community's RFB document), or "auto": raw from a server on this host, tight
-            from any other.
+            from any other. In lock-step "auto" also lets a remote on this host use shared memory instead of VNC.
         quality: JPEG quality from 0 to 9, which lets the server send lossy Tight rectangles; None keeps pixels exact.
         mode: "realtime": the remotes run whatever the agent does. "lockstep": each remote runs one tick (1 / fps
             seconds of its world) per step, and waits in between.
@@ -82,6 +82,11 @@ class Config:
         """The features beyond the v0 protocol that these options need from rewarders."""
         needed = {LOCKSTEP: self.mode == "lockstep", ENV_OBSERVATION: self.env_observation}
         return frozenset(feature for feature, is_needed in needed.items() if is_needed)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether pixels may come otherwise than over VNC: not if a driver or an encoding of VNC is chosen."""
+        return self.driver != "portable" and self.encoding == "auto"
 
     def __post_init__(self) -> None:
         try:

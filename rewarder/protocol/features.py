@@ -16,6 +16,7 @@ ENV_OBSERVATION = "observation"
 _OFFERS = "Universe-Offers"
 _WANTS = "Universe-Wants"
 _CALLS = "Universe-Calls"
+_STEPS = "Universe-Steps"
 
 
 class Headers(Protocol):
@@ -34,16 +35,18 @@ class Offer:
     """A subset of `LOCKSTEP` and `ENV_OBSERVATION`."""
     calls: frozenset[str] = frozenset()
     """Names of the environment's attributes that clients may call, read and set: see `messages.Call`."""
+    steps: str = ""
+    """The address of a step channel for this client only: see `rewarder.steps`."""
 
     def headers(self) -> dict[str, str]:
         """Return the response headers that announce this offer."""
-        announced = {_OFFERS: self.features, _CALLS: self.calls}
+        announced = {_OFFERS: self.features, _CALLS: self.calls, _STEPS: {self.steps} - {""}}
         return {name: ", ".join(sorted(names)) for name, names in announced.items() if names}
 
     @classmethod
     def read(cls, headers: Headers) -> Offer:
         """Return the offer that a server's response announces."""
-        return cls(_names(headers, _OFFERS), _names(headers, _CALLS))
+        return cls(_names(headers, _OFFERS), _names(headers, _CALLS), ",".join(_names(headers, _STEPS)))
 
 
 def want(features: Iterable[str]) -> dict[str, str]:

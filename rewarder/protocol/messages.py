@@ -141,8 +141,11 @@ class ReplyReset(Message, frozen=True, omit_defaults=True):
     checksum: int | None = None
 
 
-class ReplyStep(Message, frozen=True):
-    """From the remote, in lock-step: a step is complete. All other messages of its tick precede this one.
+class ReplyStep(Message, frozen=True, omit_defaults=True):
+    """From the remote, in lock-step: a step is complete. All other messages of its ticks precede this one.
+
+    On a step channel (`rewarder.steps`) the reply contains them: either only `reward`, `info` and `observation`, as
+    one `v0.env.reward` and one `v0.env.observation` would have them, or, if there is anything else, all in `messages`.
 
     Example:
         {"method": "v1.reply.env.step", "headers": {"message_id": 8, "sent_at": 1479493680.31, "episode_id": "8",
@@ -150,11 +153,21 @@ class ReplyStep(Message, frozen=True):
 
     Attributes:
         checksum: CRC-32 of the screen's pixels after the tick, row by row, R G B; null if the remote does not draw
-            them.
+            them, and on a step channel.
+        reward: the sum of the step, if there was a reward or an info.
+        info: of the reward.
+        observation: the environment observation.
+        is_drawn: on a step channel, whether the shared pixels have been written.
+        messages: complete messages, in order.
     """
 
     method: ClassVar[str] = "v1.reply.env.step"
     checksum: int | None = None
+    reward: float | None = None
+    info: dict[str, Any] | None = None
+    observation: Any = None
+    is_drawn: bool = False
+    messages: list[str] = []
 
 
 class ReplyPing(Message, frozen=True, omit_defaults=True):
@@ -254,19 +267,23 @@ class Action(Message, frozen=True):
     action: list[Any] | None = None
 
 
-class Step(Message, frozen=True):
-    """From the agent, in lock-step: run one tick with this input. After an episode's end, begin the next one.
+class Step(Message, frozen=True, omit_defaults=True):
+    """From the agent, in lock-step: run ticks with this input. After an episode's end, begin the next one.
 
     Example:
         {"method": "v1.env.step", "headers": {"message_id": 18, "sent_at": 1479493680.3},
          "body": {"events": [["KeyEvent", 65361, true], ["PointerEvent", 10, 20, 1]]}}
 
     Attributes:
-        events: `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`, in order.
+        events: `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`, in order, before the first tick.
+        ticks: at most this many ticks, until the episode ends; only a remote that offers `ticks` runs more than one.
+        max_last_two: show the brighter of the last two frames, per channel.
     """
 
     method: ClassVar[str] = "v1.env.step"
     events: list[Any] | None = None
+    ticks: int = 1
+    max_last_two: bool = False
 
 
 class Call(Message, frozen=True):

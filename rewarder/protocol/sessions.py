@@ -208,6 +208,8 @@ class StepRequest:
     message_id: int | None
     events: Sequence[Sequence[Any]]
     received_at: float
+    ticks: int = 1
+    max_last_two: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +265,8 @@ class ServerSession(_Session):
                 self.connection, message_id, message.env_id, message.seed, _positive(message.fps), now
             )
         elif isinstance(message, Step):
-            return StepRequest(self.connection, message_id, _events(message.events), now)
+            events = _events(message.events)
+            return StepRequest(self.connection, message_id, events, now, message.ticks, message.max_last_two)
         elif isinstance(message, Call):
             return CallRequest(self.connection, message_id, message, now)
         else:

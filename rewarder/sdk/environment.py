@@ -68,6 +68,8 @@ class Runtime:
             loop. They are then called on the event loop's thread, which saves two changes of threads per tick. While a
             call runs, the remote answers nobody.
         stepped: set by the SDK: True while a client steps the environment.
+        frame_wanted: set by the SDK before each `tick`: False if nobody will see the frame of that tick, which may then
+            be None, unless the tick ends the episode.
         env_observation_space: the space of `Tick.env_observation`, if clients may ask for it; set by the end of `open`.
         env_observation_wanted: set by the SDK: True while a client wants `Tick.env_observation`.
         inside: the object whose attributes clients may call, read and set, if `serve` lists them; set by the end of
@@ -93,6 +95,7 @@ class Runtime:
     lockstep: bool = False
     quick: bool = False
     stepped: bool = False
+    frame_wanted: bool = True
     env_observation_space: Box | None = None
     env_observation_wanted: bool = False
     inside: object | None = None

@@ -59,6 +59,7 @@ class Extras:
             server.reply_error(request, f"{PENDING_CALLS} calls are already waiting")
         else:
             task = asyncio.create_task(self._answer(request, server))
+            self._inbox.interrupt()
             self._calls.add(task)
             task.add_done_callback(self._calls.discard)
 

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from rewarder.protocol.sessions import Request, ResetRequest, StepRequest
 from vnc.events import Event, KeyEvent, PointerEvent
@@ -16,6 +16,20 @@ PENDING_RESETS = 16
 PENDING_EVENTS = 4096
 """Input events, and likewise actions, of one tick; further ones are dropped."""
 MAX_SEED = 2**63 - 1
+MAX_TICKS = 1000
+"""Ticks of one step, so that a reset never waits long."""
+
+
+class Interruptible(Protocol):
+    """What runs steps without the inbox: `rewarder.sdk.lane.Lane`."""
+
+    def interrupt(self) -> None:
+        """Let the player do something else."""
+        ...
+
+    def hang_up(self) -> None:
+        """End."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +58,8 @@ class Inbox:
         self._env_ids = env_ids
         self._step: LockStep | None = None
         self._events: list[Event] = []
-        self._actions: list[Sequence[object]] = []
+        self._actions: deque[Sequence[object]] = deque()
+        self._lane: Interruptible | None = None
         self._has_news = False
         self._waiter: asyncio.Future[None] | None = None
 
@@ -53,7 +68,7 @@ class Inbox:
         refusal = self._refusal(request)
         if refusal is None:
             self.resets.append(request)
-            self._notify()
+            self.interrupt()
         else:
             self.refuse(request, refusal)
 
@@ -66,11 +81,14 @@ class Inbox:
         if not self.lockstep or self._step is not None:
             self.refuse(request, "a step is already waiting" if self.lockstep else "not in lock-step")
             return
+        if self._lane is not None:
+            self.refuse(request, "the steps of this remote come over its step channel")
+            return
         try:
-            self._step = LockStep(request, [_event(event) for event in request.events[:PENDING_EVENTS]])
+            self._step = LockStep(request, step_input(request.events, request.ticks))
         except ValueError as error:
             self.refuse(request, str(error))
-        self._notify()
+        self.notify()
 
     @property
     def has_step(self) -> bool:
@@ -86,7 +104,20 @@ class Inbox:
         """Switch between lock-step and real time, as the controlling client wants; forget a waiting step."""
         self.lockstep = lockstep
         self._step = None
-        self._notify()
+        if self._lane is not None:
+            self._lane.hang_up()
+        self.interrupt()
+
+    def attach(self, lane: Interruptible | None) -> None:
+        """Note what runs the steps of the controlling client instead of this inbox."""
+        self._lane = lane
+        self.notify()
+
+    def interrupt(self) -> None:
+        """End a wait, also that of a `Lane`: there is something else to do."""
+        self.notify()
+        if self._lane is not None:
+            self._lane.interrupt()
 
     def events(self, events: Sequence[Event]) -> None:
         """Keep input over VNC for the next tick; in lock-step, drop it."""
@@ -99,10 +130,13 @@ class Inbox:
             self._actions.append(action)
 
     def take_input(self) -> tuple[list[Event], list[Sequence[object]]]:
-        """Return the events and actions since the last call."""
+        """Return the events and actions since the last call; see `take_actions`."""
         events, self._events = self._events, []
-        actions, self._actions = self._actions, []
-        return events, actions
+        return events, self.take_actions()
+
+    def take_actions(self) -> list[Sequence[object]]:
+        """Return the actions since the last call; it may be called on any thread."""
+        return [self._actions.popleft() for _ in range(len(self._actions))]
 
     def drop_input(self) -> None:
         """Forget input that arrived before an episode began, and refuse a step that did."""
@@ -133,7 +167,8 @@ class Inbox:
                 timer.cancel()
         return self._has_news
 
-    def _notify(self) -> None:
+    def notify(self) -> None:
+        """End a wait."""
         self._has_news = True
         self._wake()
 
@@ -149,6 +184,17 @@ class Inbox:
         if len(self.resets) >= PENDING_RESETS:
             return f"{PENDING_RESETS} resets are already waiting"
         return None
+
+
+def step_input(events: Sequence[Sequence[Any]], ticks: int) -> list[Event]:
+    """Return the input of a step.
+
+    Raises:
+        ValueError: an event or the number of ticks is invalid.
+    """
+    if not 1 <= ticks <= MAX_TICKS:
+        raise ValueError(f"a step of {ticks} ticks, it must have 1 to {MAX_TICKS}")
+    return [_event(event) for event in events[:PENDING_EVENTS]]
 
 
 def _event(event: Sequence[Any]) -> Event:

@@ -45,9 +45,9 @@ class Pace:
         """Return the seconds until the next tick; 0 if it is late."""
         return max(self._due - now, 0.0)
 
-    def stepped(self, now: float) -> None:
-        """Count a tick that ran at `now` without a deadline."""
-        self._times.append(now)
+    def stepped(self, now: float, ticks: int = 1) -> None:
+        """Count ticks that ran until `now` without a deadline."""
+        self._times.extend([now] * ticks)
 
     def ticked(self, now: float) -> None:
         """Count a tick that ran at `now`, and set the next deadline."""

@@ -4,29 +4,31 @@ In real time, a tick runs at each deadline, and an episode begins as soon as the
 for the client's next `v1.env.step`. Input is then part of that message, because the rewarder channel and VNC have no
 common order. The reply follows all other messages of the tick. It contains the screen's checksum, by which the client
 recognises the tick's frame.
+
+A client on the same host steps over a step channel instead (`rewarder.steps`): then `Lane` runs the steps on the
+environment's thread, and what is here waits until a reset, a call or the end of the channel.
 """
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from rewarder.protocol.episode import RUNNING, EpisodeId
 from rewarder.protocol.sessions import ResetRequest
-from rewarder.sdk.environment import Runtime, Tick
+from rewarder.sdk.environment import Runtime
+from rewarder.sdk.game import Game
 from rewarder.sdk.inbox import Inbox, LockStep
-from rewarder.sdk.pacing import Pace
+from rewarder.sdk.lane import IDLE, Lane
+from rewarder.sdk.ticker import Ticker
 from rewarder.sdk.worker import Worker
 from rewarder.server.server import RewarderServer
-from vnc.events import Event
+from rewarder.steps.channel import Channel
 from vnc.server.server import VNCServer
+from vnc.session import Frame
 
-RESETTING = "resetting"
-SLOWEST, FASTEST = 1.0, 240.0
-"""Bounds of the ticks per second that a client may ask for; other values are clipped."""
-
-log = logging.getLogger(__name__)
+STOP_TIMEOUT = 0.2
+"""Seconds in which a tick has to end when the remote is stopped."""
 
 
 class Player:
@@ -46,90 +48,97 @@ class Player:
         self._inbox = inbox
         self._rewarder = rewarder
         self._screen = screen
-        self._default_fps = float(runtime.fps)
-        self._pace = Pace(self._default_fps)
-        self._env_id = env_id
-        self._env_state = RESETTING
-        self._number = 0
-        self._announce(None)
+        self._game = Game(runtime, env_id)
+        self._ticker = Ticker(runtime)
+        self._lane: Lane | None = None
+        self._game.announce(rewarder)
 
     def health(self) -> Mapping[str, object]:
         """Return the environment's part of the health page."""
+        game = self._game
         return {
-            "env_id": self._env_id,
-            "env_state": self._env_state,
-            "episode_id": str(self._episode_id),
+            "env_id": game.env_id,
+            "env_state": game.env_state,
+            "episode_id": str(game.episode_id),
             "fps": float(self._runtime.fps),
             "lockstep": self._inbox.lockstep,
-            "ticks_per_second": round(self._pace.rate, 2),
-            "ticks_missed": self._pace.missed,
+            "ticks_per_second": round(game.pace.rate, 2),
+            "ticks_missed": game.pace.missed,
         }
 
     @property
     def speed(self) -> float | None:
         """Ticks per second as a share of `fps`, at most 1; None in lock-step, and before it is known."""
-        rate = self._pace.rate
+        rate = self._game.pace.rate
         return None if self._inbox.lockstep or not rate else round(min(rate / self._runtime.fps, 1.0), 3)
+
+    def open_lane(self, channel: Channel) -> None:
+        """Take steps from `channel`, if the controlling client steps the environment and has no channel yet.
+
+        Raises:
+            ConnectionRefusedError: it does not, or it has.
+        """
+        if not self._inbox.lockstep or self._lane is not None:
+            raise ConnectionRefusedError("no client that steps the environment without a channel")
+        self._lane = Lane(channel, self._game, self._ticker, self._inbox, self._rewarder)
+        self._inbox.attach(self._lane)
 
     async def play(self, seed: int | None = None) -> None:
         """Run episodes until cancelled; `seed` is for the first one. Raises what the runtime raises."""
-        over = await self._begin(None, seed)
+        await self._begin(None, seed)
         while True:
-            await self._episode(over)
+            if self._lane is not None:
+                await self._run_lane(self._lane)
+            elif not self._game.is_over:
+                await self._episode()
             cue = await self._cue()
-            reset = cue if isinstance(cue, ResetRequest) else None
-            self._announce(reset)
-            over = await self._begin(cue, reset.seed if reset else None)
+            if isinstance(cue, ResetRequest) or (self._game.is_over and self._lane is None):
+                reset = cue if isinstance(cue, ResetRequest) else None
+                self._game.announce(self._rewarder, reset)
+                await self._begin(cue, reset.seed if reset else None)
 
     async def _cue(self) -> ResetRequest | LockStep | None:
-        """Return the request that begins the next episode; None in real time, where it begins without one."""
+        """Return the request that begins the next episode; None where it begins without one, or has not ended."""
         inbox = self._inbox
-        while inbox.lockstep and not inbox.has_step and not inbox.resets:
-            await inbox.wait()
-        return inbox.take_step() or inbox.take_reset()
+        if self._game.is_over:
+            while inbox.lockstep and self._lane is None and not inbox.has_step and not inbox.resets:
+                await inbox.wait()
+        return (inbox.take_step() if self._game.is_over else None) or inbox.take_reset()
 
-    def _announce(self, request: ResetRequest | None) -> None:
-        self._number += 1
-        if request is not None:
-            self._env_id = request.env_id or self._env_id
-            self._set_fps(min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._default_fps)
-        self._describe(RESETTING)
-
-    def _set_fps(self, fps: float) -> None:
-        if fps != self._runtime.fps:
-            self._runtime.fps = fps
-            self._pace = Pace(fps)
-
-    async def _begin(self, cue: ResetRequest | LockStep | None, seed: int | None) -> bool:
-        """Begin an episode, and answer the request for it; return whether it has already ended."""
-        first = await self._worker.call(self._runtime.reset, self._env_id, seed)
-        if first is not None:
-            self._show(first)
+    async def _begin(self, cue: ResetRequest | LockStep | None, seed: int | None) -> None:
+        """Begin an episode, and answer the request for it."""
+        first = await self._worker.call(self._ticker.begin, self._game.env_id, seed)
+        self._show(None if first is None else first.frame)
         self._inbox.drop_input()
-        self._describe(RUNNING)
-        over = first is not None and self._publish(first)
+        self._game.begin(self._rewarder, first)
         self._answer(cue)
-        return over
 
-    async def _episode(self, over: bool) -> None:
-        """Tick until the episode ends or a reset arrives."""
-        self._pace.start(time.monotonic())
-        while not over and await self._is_due():
-            step = self._inbox.take_step()
-            events, actions = self._inbox.take_input()
-            tick = await self._worker.call(self._tick, step.events if step else events, actions)
-            if self._inbox.resets:
-                self._inbox.drop_step(step)
+    async def _episode(self) -> None:
+        """Tick until the episode ends, a reset arrives or a step channel opens."""
+        game, inbox = self._game, self._inbox
+        game.pace.start(time.monotonic())
+        while not game.is_over and await self._is_due():
+            step = inbox.take_step()
+            events, actions = inbox.take_input()
+            if step is None:
+                ticks, frame = await self._worker.call(self._ticker.run, events, actions)
+            else:
+                ticks, frame = await self._worker.call(
+                    self._ticker.run, step.events, actions, step.request.ticks, step.request.max_last_two
+                )
+                game.pace.stepped(time.monotonic(), len(ticks))
+            if inbox.resets:
+                inbox.drop_step(step)
                 return
-            self._show(tick)
-            over = self._publish(tick)
+            self._show(frame)
+            game.advance(self._rewarder, ticks)
             self._answer(step)
 
     async def _is_due(self) -> bool:
-        """Wait for the next deadline or, in lock-step, for a step; return False if a reset arrives first."""
-        inbox, pace = self._inbox, self._pace
+        """Wait for the next deadline or, in lock-step, for a step; return False if something else comes first."""
+        inbox, pace = self._inbox, self._game.pace
         while not inbox.has_step:
-            if inbox.resets:
+            if inbox.resets or self._lane is not None:
                 return False
             if inbox.lockstep:
                 await inbox.wait()
@@ -137,43 +146,67 @@ class Player:
             elif not await inbox.wait(pace.delay(time.monotonic())):
                 pace.ticked(time.monotonic())
                 return True
-        pace.stepped(time.monotonic())
         return True
 
-    def _tick(self, events: list[Event], actions: list[Sequence[object]]) -> Tick:
-        for action in actions:
-            self._runtime.action(action)
-        return self._runtime.tick(events)
+    async def _run_lane(self, lane: Lane) -> None:
+        """Let a step channel run until something else is to be done, then bring VNC clients up to date."""
+        if self._worker.is_inline:
+            await self._run_inline(lane)
+        else:
+            await self._run_on_thread(lane)
+        if not lane.is_shown and self._screen is not None:
+            self._screen.present(lane.pixels)
+            lane.shown()
+        if self._inbox.resets:
+            lane.refuse_steps()
+        if not lane.is_open or not self._inbox.lockstep:
+            self._close_lane(lane)
 
-    def _show(self, tick: Tick) -> None:
-        if tick.frame is not None and self._screen is not None:
-            self._screen.present(tick.frame)
+    async def _run_inline(self, lane: Lane) -> None:
+        loop, inbox = asyncio.get_running_loop(), self._inbox
+        loop.add_reader(lane.fileno(), inbox.notify)
+        try:
+            while lane.run(self._is_watched, wait=False):
+                if not await inbox.wait(None if lane.is_shown else IDLE):
+                    return
+        except BaseException:
+            self._close_lane(lane)
+            raise
+        finally:
+            loop.remove_reader(lane.fileno())
+
+    async def _run_on_thread(self, lane: Lane) -> None:
+        running = asyncio.ensure_future(self._worker.call(lane.run, self._is_watched, True))
+        try:
+            await asyncio.shield(running)
+        except BaseException:
+            lane.hang_up()
+            lane.interrupt()
+            await asyncio.wait([running], timeout=STOP_TIMEOUT)
+            if running.done():  # otherwise a tick never ends, and the lane keeps its descriptors
+                self._close_lane(lane)
+            raise
+
+    def _close_lane(self, lane: Lane) -> None:
+        """Return to the steps of the WebSocket."""
+        self._inbox.attach(None)
+        self._lane = None
+        lane.close()
+
+    def _is_watched(self) -> bool:
+        return self._screen is not None and self._screen.connections > 1
+
+    def _show(self, frame: Frame | None) -> None:
+        if frame is None or self._screen is None:
+            return
+        self._screen.present(frame)
+        if self._lane is not None:
+            self._lane.show(frame)
 
     def _answer(self, cue: ResetRequest | LockStep | None) -> None:
-        checksum = self._screen.checksum() if self._inbox.lockstep and self._screen is not None else None
+        needs_checksum = self._inbox.lockstep and self._lane is None and self._screen is not None
+        checksum = self._screen.checksum() if needs_checksum and self._screen is not None else None
         if isinstance(cue, ResetRequest):
-            self._rewarder.reply_reset(cue, self._episode_id, checksum)
+            self._rewarder.reply_reset(cue, self._game.episode_id, checksum)
         elif cue is not None:
-            self._rewarder.reply_step(cue.request, self._episode_id, checksum)
-
-    def _publish(self, tick: Tick) -> bool:
-        """Send the results of a tick; return True if it ended the episode."""
-        if tick.text is not None:
-            self._rewarder.text(self._episode_id, tick.text)
-        if tick.env_observation is not None:
-            self._rewarder.env_observation(self._episode_id, tick.env_observation)
-        info = dict(tick.info)
-        if tick.done and tick.truncated:
-            info["truncated"] = True
-        if tick.reward or tick.done or info:
-            self._rewarder.reward(self._episode_id, float(tick.reward), tick.done, info)
-        return tick.done
-
-    def _describe(self, env_state: str) -> None:
-        self._env_state = env_state
-        log.debug("= episode %s %s", self._number, env_state)
-        self._rewarder.describe(self._episode_id, self._env_id, env_state, float(self._runtime.fps))
-
-    @property
-    def _episode_id(self) -> EpisodeId:
-        return EpisodeId((self._number,))
+            self._rewarder.reply_step(cue.request, self._game.episode_id, checksum)

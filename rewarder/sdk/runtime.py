@@ -19,6 +19,7 @@ from rewarder.sdk.shutdown import until_stopped
 from rewarder.sdk.worker import InlineWorker, ThreadWorker, Worker
 from rewarder.server.exposure import check_reach, names
 from rewarder.server.server import RewarderServer
+from rewarder.steps.listener import StepListener
 from rewarder.version import VERSION
 from rewarder.viewer.bridge import Screen
 from rewarder.viewer.site import Viewer, ViewerTokens
@@ -185,12 +186,14 @@ async def serve(
             idle_timeout=idle_timeout,
             site=viewer,
             hosts=names(host, allow_hosts),
+            step_ticket=lambda: "" if listener is None else listener.ticket(),
         )
         inbox.refuse = rewarder.reply_error
         vnc = None
         if display is None and not runtime.display:
             vnc = _vnc_server(runtime, env_id, password, view_only_password, inbox)
         player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
+        listener = None if vnc is None else _step_listener(runtime, player)
         remote = _Remote(player, rewarder, vnc, mirror)
         try:
             listening = await remote.listen(host, vnc_port, rewarder_port, display or 0, tls)
@@ -200,6 +203,8 @@ async def serve(
             (on_ready or _log_ports)(ports)
             await remote.run(seed)
         finally:
+            if listener is not None:
+                await listener.close()
             await remote.close()
 
 
@@ -292,6 +297,17 @@ def _vnc_server(
         view_only_password=vnc_password(view_only_password),
         on_events=inbox.events,
     )
+
+
+def _step_listener(runtime: Runtime, player: Player) -> StepListener | None:
+    """Return the listener for step channels, if the runtime can be stepped and the system has what they need."""
+    if not runtime.lockstep:
+        return None
+    try:
+        return StepListener(runtime.width, runtime.height, player.open_lane)
+    except (OSError, AttributeError) as error:  # not Linux, or a sandbox without abstract sockets
+        log.info("= no step channels: %s", error)
+        return None
 
 
 def _screen(

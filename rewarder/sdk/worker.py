@@ -9,14 +9,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import ParamSpec, TypeVar
+from typing import ClassVar, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Worker(ABC):
-    """Runs calls one after another, always on the same thread."""
+    """Runs calls one after another, always on the same thread.
+
+    Attributes:
+        is_inline: whether that thread is the event loop's.
+    """
+
+    is_inline: ClassVar[bool] = False
 
     @abstractmethod
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -28,6 +34,8 @@ class Worker(ABC):
 
 class InlineWorker(Worker):
     """Runs calls at once, on the event loop's thread: without the cost of a second thread, but the loop waits."""
+
+    is_inline = True
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` before anything else happens in the event loop; return or raise its result."""

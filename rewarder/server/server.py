@@ -11,6 +11,7 @@ import logging
 import ssl
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from itertools import count
 from typing import Any
@@ -55,6 +56,7 @@ from rewarder.server.upgrade import (
     Site,
     check_source,
     json_page,
+    may_share_memory,
     peer_address,
     refused,
     request_path,
@@ -82,6 +84,10 @@ class RewarderServer:
         authenticator: checks passwords; None makes one for `password`.
         site: further pages and WebSockets on the same port.
         hosts: host names that requests may have, besides addresses and `localhost`.
+        step_ticket: returns the address of a step channel for one client; None has no step channels.
+
+    Attributes:
+        is_observed: whether there are observers. It may be read on any thread.
     """
 
     def __init__(
@@ -98,6 +104,7 @@ class RewarderServer:
         authenticator: Authenticator | None = None,
         site: Site | None = None,
         hosts: Collection[str] = (),
+        step_ticket: Callable[[], str] | None = None,
     ) -> None:
         self._on_reset = on_reset
         self._on_action = on_action
@@ -109,6 +116,8 @@ class RewarderServer:
         self._auth = authenticator or Authenticator(password)
         self._site = site
         self._hosts = frozenset(name.lower() for name in hosts)
+        self._step_ticket = step_ticket
+        self.is_observed = False
         self._peers: dict[int, Peer] = {}
         self._numbers = count(1)
         self._described: tuple[EpisodeId, Describe] | None = None
@@ -271,7 +280,10 @@ class RewarderServer:
         self, websocket: ServerConnection, request: Request, response: Response
     ) -> Response | None:
         if self._extras is not None:
-            response.headers.update(self._extras.offer.headers())
+            offer = self._extras.offer
+            if self._step_ticket is not None and may_share_memory(websocket, request):
+                offer = replace(offer, steps=self._step_ticket())
+            response.headers.update(offer.headers())
         return response
 
     async def _admit(self, websocket: ServerConnection, request: Request) -> HTTPStatus:
@@ -311,6 +323,7 @@ class RewarderServer:
 
     def _join(self, peer: Peer) -> None:
         self._peers[peer.session.connection] = peer
+        self.is_observed = self.observers > 0
         self._idle.update(busy=self.controllers > 0)
         self._activate(peer)
         role = "observer" if peer.session.observer else "controller"
@@ -327,6 +340,7 @@ class RewarderServer:
     def _leave(self, peer: Peer) -> None:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
+            self.is_observed = self.observers > 0
             self._idle.update(busy=self.controllers > 0)
             self._activate(peer)
 
@@ -363,11 +377,19 @@ class RewarderServer:
             else:
                 self.reply_error(request, "this remote has no features beyond v0")
 
-    def _publish(self, episode_id: EpisodeId, message: Message) -> None:
+    def tell_observers(self, messages: Sequence[tuple[EpisodeId, Message]]) -> None:
+        """Send observers what the controlling client has received over its step channel."""
+        for episode_id, message in messages:
+            if isinstance(message, Describe):
+                self._described = episode_id, message
+            self._publish(episode_id, message, to_controller=False)
+
+    def _publish(self, episode_id: EpisodeId, message: Message, to_controller: bool = True) -> None:
         wall = time.time()
         for peer in list(self._peers.values()):
-            peer.session.send(message, wall, episode_id)
-            self._flush(peer)
+            if to_controller or peer.session.observer:
+                peer.session.send(message, wall, episode_id)
+                self._flush(peer)
 
     def _flush(self, peer: Peer) -> None:
         unsent = peer.unsent

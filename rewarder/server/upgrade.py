@@ -22,7 +22,7 @@ from websockets.protocol import State
 
 from rewarder.credentials import wire_logger
 from rewarder.protocol.codec import MAX_FRAME
-from rewarder.protocol.features import Offer
+from rewarder.protocol.features import LOCKSTEP, Offer, wanted
 from rewarder.server.authenticator import same_origin
 from rewarder.version import PRODUCT_TOKEN
 
@@ -235,6 +235,16 @@ def peer_address(websocket: ServerConnection) -> str:
     """Return the client's IP address."""
     address = websocket.remote_address
     return str(address[0]) if address else "unknown"
+
+
+def may_share_memory(websocket: ServerConnection, request: Request) -> bool:
+    """Return whether the client wants to step this remote and seems to be on the same host: a tunnel does too."""
+    if LOCKSTEP not in wanted(request.headers) or is_observer(websocket):
+        return False
+    try:
+        return ipaddress.ip_address(peer_address(websocket)).is_loopback
+    except ValueError:  # an unknown address
+        return False
 
 
 def peer_label(websocket: ServerConnection) -> str:

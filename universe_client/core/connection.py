@@ -12,6 +12,8 @@ from rewarder.client import RewarderClient
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP
 from rewarder.protocol.messages import Envelope
+from rewarder.steps.channel import Channel
+from rewarder.steps.dial import dial
 from rewarder.version import VERSION
 from universe_client.config import Config
 from universe_client.errors import ProviderError, Unsupported, is_refused_by_system, message_of
@@ -35,6 +37,7 @@ class Connection:
         address: where the remote listens; it is kept after the end of the connections, for messages.
         has_rewarder: whether the remote at this address has a rewarder; True while there is no address.
         session, rewarder: the open connections; None otherwise, and `rewarder` also for a remote that has none.
+        steps: in lock-step, the step channel of a remote on this host; None if there is none.
     """
 
     def __init__(self, index: int, provider: Provider, config: Config) -> None:
@@ -42,6 +45,7 @@ class Connection:
         self.has_rewarder = True
         self.session: Session | None = None
         self.rewarder: RewarderClient | None = None
+        self.steps: Channel | None = None
         self._index, self._provider, self._config = index, provider, config
         self._over: asyncio.Future[Exception] | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -76,6 +80,7 @@ class Connection:
                 self._watch(self.rewarder), name=f"remote {self._index} rewarder"
             )
         self._check_offer()
+        self.steps = await self._open_steps(self.session)
         logger.info("= remote %s connected", self.label)
 
     async def ended(self) -> Exception:
@@ -92,6 +97,9 @@ class Connection:
         """Close what is open, even if the operating system refuses part of it."""
         session, self.session = self.session, None
         rewarder, self.rewarder = self.rewarder, None
+        steps, self.steps = self.steps, None
+        if steps is not None:
+            steps.hang_up()
         if rewarder is not None and self._watcher is not None:
             self._watcher.cancel()
         if session is not None:
@@ -156,6 +164,17 @@ class Connection:
         if rewarder.remote_version not in (None, VERSION):
             _warn_of_version(rewarder.remote_version)
         return rewarder
+
+    async def _open_steps(self, session: Session) -> Channel | None:
+        offered = "" if self.rewarder is None else self.rewarder.offer.steps
+        if not offered or not self._config.shares_memory:
+            return None
+        height, width, _ = session.shape
+        try:
+            return await dial(offered, (width, height), self._config.timeouts.connect)
+        except (OSError, ValueError) as error:
+            logger.info("= remote %s is stepped over its ports: %s", self.label, error)
+            return None
 
     async def _watch(self, rewarder: RewarderClient) -> None:
         self.end(await rewarder.closed())

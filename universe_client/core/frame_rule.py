@@ -7,7 +7,7 @@ shown as part of episode E only if four conditions hold:
    reply. A remote without a rewarder runs one endless episode from its first reset on. See `Link.running`.
 2. **The frame shows E.** In real time, every pixel was drawn after condition 1 became true: the client requests the
    whole screen at that moment, and the frame is at least as new as the answer (`WholeScreen`). In lock-step, the frame
-   shows the tick that the newest reply of the rewarder is about (`TickScreen`).
+   shows the tick that the newest reply of the rewarder is about (`TickScreen`); a step channel's frame always does.
 3. **The rewarder's messages are as new as the frame.** All messages that had arrived when the frame was complete are
    processed, and E still runs (`is_current`). In lock-step this follows from condition 2: the reply is sent after all
    other messages of the tick, on the same connection.

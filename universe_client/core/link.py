@@ -79,6 +79,7 @@ class Link:
         gate: passes the agent's input on.
         pace: what real time and lock-step do differently.
         unreported: what the agent has not received yet.
+        loop: the event loop, from `start` on.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Link:
         self.pace = make_pace(self)
         self.unreported = Unreported()
         self.gate = InputGate()
+        self.loop: asyncio.AbstractEventLoop
         self._request = Request(env_id)
         self._progress = progress
         self._on_change = on_change
@@ -172,13 +174,13 @@ class Link:
 
     def call_soon(self, function: Callable[..., object], *args: object) -> None:
         """Call `function` on the event loop's thread."""
-        self._loop.call_soon_threadsafe(function, *args)
+        self.loop.call_soon_threadsafe(function, *args)
 
     # -- life ---------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin to connect; from now on the link reconnects until it is closed."""
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._task = asyncio.create_task(self._run(), name=f"remote {self.index}")
         self._task.add_done_callback(self._stopped)
 
@@ -207,13 +209,13 @@ class Link:
     async def _connect_and_play(self) -> RemoteError:
         """Connect, play until an error ends the connection, and return that error."""
         try:
-            await self.connection.open(self.buffer, self._update, self._receive)
+            await self.connection.open(self.buffer, self.update, self._receive)
             self._ready.set()
             self._start_deadline()
             self._enter(State.RESETTING)
             if self._request.number:
                 self._send_reset()
-            self._update()
+            self.update()
             raise await self.connection.ended()
         except Exception as error:
             failure = remote_error(error, remote=self.label, stage=self._stage())
@@ -257,9 +259,9 @@ class Link:
             self._ready.set()
         self.wake()
 
-    def wake(self) -> None:
-        """Tell the agent that there is something to look at."""
-        if not self.pace.is_quiet:
+    def wake(self, always: bool = False) -> None:
+        """Tell the agent that there is something to look at; without `always`, only if no step is pending."""
+        if always or not self.pace.is_quiet:
             self._on_change()
 
     def end(self, error: Exception) -> None:
@@ -310,7 +312,7 @@ class Link:
         self._request = Request(env_id or request.env_id, seed, request.number + 1)
         self.pace.forget()
         self._send_reset()
-        self._update()
+        self.update()
 
     def _send_reset(self) -> None:
         if self.rewarder is not None and not self.config.observer:
@@ -323,9 +325,9 @@ class Link:
         if self.rewarder is not None and self.rewarder.reset_error is not None:
             self.end(self.rewarder.reset_error)
         self._calls.receive(envelope, self.label)
-        self._update()
+        self.update()
 
-    def _update(self) -> None:
+    def update(self) -> None:
         """Something has arrived: find out which episode is being played."""
         session = self.session
         if session is None:
@@ -357,7 +359,7 @@ class Link:
         self._stop_deadline()
         if self._request.number:
             timeout = self.config.reset_timeout
-            self._deadline = self._loop.call_later(timeout, self._time_out, timeout)
+            self._deadline = self.loop.call_later(timeout, self._time_out, timeout)
 
     def _stop_deadline(self) -> None:
         if self._deadline is not None:

@@ -8,20 +8,27 @@ A remote whose screen another program draws (Xvnc) cannot compute the checksum. 
 step is requested when a screen that was requested after the input has arrived. The tick's frame is the first that was
 requested after the reply.
 
+A remote on this host has a step channel (`rewarder.steps`): the agent's thread sends the step and reads the reply, and
+the frame is in shared memory. Only a reply with more than a reward, such as the end of an episode, goes to the event
+loop's thread, which processes it like messages of the WebSocket.
+
 A remote is also frozen at the end of an episode: one more step, requested when the agent has received the end, begins
 the next episode.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
+from rewarder.errors import ProtocolError
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Envelope, ReplyError, ReplyReset, ReplyStep
+from rewarder.protocol.messages import Envelope, ReplyError, ReplyReset, ReplyStep, Step
 from universe_client.core.frame_rule import TickScreen
 from universe_client.core.link import Link, State
 from universe_client.core.pace import Pace
+from universe_client.core.step_channel import StepChannel, feed
 from universe_client.core.view import View
 from universe_client.errors import StepRejected, StepTimeout
 from vnc.events import Event, KeyEvent
@@ -40,6 +47,7 @@ class LockStep(Pace):
     def __init__(self, link: Link) -> None:
         self._link = link
         self._screen = TickScreen()
+        self._channel = StepChannel(link)
         self._pending = False  # a step was requested, and its reply has not been processed
         self._failed = False  # the remote was lost, and since then it has not run an episode or been reset
         self._settled = (
@@ -54,7 +62,7 @@ class LockStep(Pace):
 
     def begin_reset(self) -> None:
         """Wait for the reset, unless the remote is closed permanently."""
-        self._settled = False
+        self._settled = self._channel.is_pending = False
         self._failed = self._link.state is State.CLOSED
 
     def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
@@ -65,6 +73,9 @@ class LockStep(Pace):
         return True
 
     def _request(self, session: Session, events: Sequence[Event]) -> None:
+        if self._channel.is_open:
+            self._channel.send(Step([_wire(event) for event in events]))
+            return
         self._pending = True
         if self._screen.checksum is None:
             session.send(events)
@@ -81,7 +92,28 @@ class LockStep(Pace):
 
     def _has_frame(self, view: View) -> bool:
         session = self._link.session
+        if self._channel.is_open:
+            return self._channel.take(view)
         return session is not None and self._screen.matches(session, view)
+
+    def collect(self, deadline: float) -> None:
+        """Wait for the reply on a step channel; a session that ends ends the wait."""
+        while self._channel.is_pending and not self._failed and time.monotonic() < deadline:
+            self._read(wait=True)
+
+    def _read(self, wait: bool) -> None:
+        envelope = self._channel.receive(wait)
+        if envelope is None:
+            return
+        reply = envelope.message
+        if isinstance(reply, ReplyStep) and not reply.messages:
+            try:
+                feed(self._link, envelope, reply)
+            except ProtocolError as error:
+                self._link.call_soon(self._link.end, error)
+        else:
+            self._pending = True
+            self._link.call_soon(self._process, envelope)
 
     def has_news(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether the step is complete."""
@@ -89,7 +121,13 @@ class LockStep(Pace):
 
     def is_idle(self, observed: EpisodeId | None) -> bool:
         """Return whether no step is pending; after an interrupted step, one is."""
-        return observed is None or self._failed or not self._pending
+        return observed is None or self._failed or not self._is_pending
+
+    @property
+    def _is_pending(self) -> bool:
+        if self._channel.is_pending:
+            self._read(wait=False)
+        return self._pending or self._channel.is_pending
 
     def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether the reply to the last step or reset and the tick's frame are here, or will not come."""
@@ -102,7 +140,7 @@ class LockStep(Pace):
             return True
         if observed is None and (link.playing is None or link.playing != link.running):
             return False  # a reset has not completed
-        return not self._pending and self._has_frame(view)
+        return not self._is_pending and self._has_frame(view)
 
     def polled(self, is_shown: bool, is_done: bool) -> None:
         """After the end of an episode, request the next."""
@@ -133,10 +171,36 @@ class LockStep(Pace):
             self._step_id = rewarder.step(events)
 
     def _send_next_episode(self) -> None:
-        if self._link.buffer.is_between:
-            self._send_step(())
-        else:
+        if not self._link.buffer.is_between:
             self._complete()
+        elif self._channel.is_open:
+            self._channel.send(Step())
+            self._pending = False
+            self._link.wake(always=True)
+        else:
+            self._send_step(())
+
+    def _process(self, envelope: Envelope) -> None:
+        """Process a reply on a step channel that contains messages, or an error."""
+        link, reply = self._link, envelope.message
+        try:
+            for message in reply.messages if isinstance(reply, ReplyStep) else ():
+                if link.rewarder is not None:
+                    link.rewarder.receive(message)
+        except ProtocolError as error:
+            link.end(error)
+        if isinstance(reply, ReplyError):
+            self._reject(reply)
+        self._complete()
+        link.update()
+
+    def _reject(self, error: ReplyError) -> None:
+        link, reason = self._link, error.message or "no reason given"
+        link.end(StepRejected(f"step rejected: {reason}", remote=link.label, stage="step"))
+
+    def watch(self) -> None:
+        """Wake the agent when a reply on a step channel arrives."""
+        self._channel.watch()
 
     def _complete(self) -> None:
         self.forget()
@@ -145,6 +209,7 @@ class LockStep(Pace):
     def forget(self) -> None:
         """No step is pending any more."""
         self._pending, self._step_id, self._input_generation = False, None, 0
+        self._channel.is_pending = False
 
     def shows(self, session: Session, running: EpisodeId | None) -> bool:
         """Request a step whose input has arrived; a running episode begins when no step is pending."""
@@ -157,27 +222,32 @@ class LockStep(Pace):
         """Process the reply to a reset or to the pending step."""
         link, message = self._link, envelope.message
         if isinstance(message, ReplyReset):
-            self._screen.expect(message.checksum, link.session)
+            if self._channel.is_open:
+                self._channel.renew()
+            else:
+                self._screen.expect(message.checksum, link.session)
         elif self._step_id is not None and envelope.headers.parent_message_id == self._step_id:
             if isinstance(message, ReplyStep):
                 self._screen.expect(message.checksum, link.session)
                 self.forget()
             elif isinstance(message, ReplyError):
-                reason = message.message or "no reason given"
-                link.end(StepRejected(f"step rejected: {reason}", remote=link.label, stage="step"))
+                self._reject(message)
 
     def enter(self, state: State) -> None:
         """Note whether the remote is lost."""
         if state in (State.LOST, State.CLOSED):
             self._failed = True
             self.forget()
-        elif state is State.RUNNING:
+            self._channel.follow(None)
+        else:
+            self._channel.follow(self._link.connection.steps)
+        if state is State.RUNNING:
             self._failed = False
 
     @property
     def is_quiet(self) -> bool:
         """Whether a step is pending: nothing that arrives before its reply needs the agent."""
-        return self._pending
+        return self._pending or self._channel.is_pending
 
     @property
     def is_frozen(self) -> bool:

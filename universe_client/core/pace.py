@@ -42,6 +42,9 @@ class Pace(ABC):
     def receive(self, envelope: Envelope) -> None:  # noqa: B027
         """Process a message of the rewarder."""
 
+    def watch(self) -> None:  # noqa: B027
+        """The agent waits for any remote: wake it also for a reply that it reads itself."""
+
     def enter(self, state: State) -> None:  # noqa: B027
         """The link enters `state`."""
 
@@ -74,6 +77,9 @@ class Pace(ABC):
 
     def begin_reset(self) -> None:  # noqa: B027
         """The agent asks for a reset."""
+
+    def collect(self, deadline: float) -> None:  # noqa: B027
+        """Wait for the reply to a step, if it is to be read on this thread, until `deadline` (monotonic)."""
 
     def is_idle(self, observed: EpisodeId | None) -> bool:
         """Return whether `send` may be called."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -188,14 +189,18 @@ class RemoteVector:
             self._await(chosen, lambda remote: remote.is_settled)
 
     def _await(self, waiting: Sequence[Remote], is_over: Callable[[Remote], bool]) -> None:
+        deadline = time.monotonic() + self.config.reset_timeout
         while True:
             self._changed.clear()
+            for remote in waiting:
+                remote.link.pace.collect(deadline)
             waiting = [remote for remote in waiting if not is_over(remote)]
             if not waiting:
                 return
-            if not self._changed.wait(self.config.reset_timeout):
+            if not self._changed.wait(deadline - time.monotonic()):
                 for remote in waiting:
                     remote.link.pace.give_up()
+                deadline = time.monotonic() + self.config.reset_timeout
             self.check_open()
 
     def _raise_error(self, mask: Sequence[bool] | None) -> None:
@@ -208,10 +213,16 @@ class RemoteVector:
     def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
         """Wait for news of any remote. See `VectorEnv.wait`."""
         self._home.enter()
+        if self._is_lockstep and not self.closed:
+            self._loop.call(self._watch)
         changed = self._changed.wait(timeout)
         if forget:
             self._changed.clear()
         return changed
+
+    def _watch(self) -> None:
+        for remote in self.remotes:
+            remote.link.pace.watch()
 
     def follow(self, event: threading.Event) -> None:
         """Also set `event` whenever something comes from a remote."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zlib
 from contextlib import suppress
 
@@ -26,6 +27,7 @@ class View:
         self.session: Session | None = None
         self.taken = 0
         self.frame_time = self.seen_time = 0.0
+        self._pixels: Frame | None = None  # where the newest frame is, if it has not come from the session
         self.lend(np.zeros((0, 0, 3), np.uint8))
 
     @property
@@ -66,7 +68,9 @@ class View:
             return self._frame
         if self._screen is None:
             self._screen = np.zeros(self._reduction.source, np.uint8)
-            if self.session is not None and self.session.shape == self._screen.shape:
+            if self._pixels is not None:
+                self._screen[...] = self._pixels
+            elif self.session is not None and self.session.shape == self._screen.shape:
                 with suppress(ValueError):  # resized since `shape` was read
                     self.session.take(self._screen)
         return self._screen
@@ -76,6 +80,27 @@ class View:
         if self._reduction is not None and self._screen is None:
             self._screen = np.zeros(self._reduction.source, np.uint8)
             self.number = -1
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether the array holds a frame."""
+        return self.number >= 0
+
+    def copy(self, pixels: Frame) -> None:
+        """Take a frame that has not come from the session: `pixels` has it until the next call."""
+        shape = self._frame.shape if self._reduction is None else self._reduction.source
+        if shape != pixels.shape:
+            self.lend(np.zeros(pixels.shape, np.uint8))
+        self._pixels, self._checksum = pixels, None
+        if self._reduction is None:
+            self._frame[...] = pixels
+        else:
+            self._reduction.draw(pixels.copy(), self._frame)  # a peer can write to `pixels` meanwhile
+        if self._screen is not None:
+            self._screen[...] = pixels
+        self.number = 0
+        self.taken += 1
+        self.seen_time = self.frame_time = time.monotonic()
 
     @property
     def checksum(self) -> int:
@@ -91,7 +116,7 @@ class View:
         shape = self._frame.shape if self._reduction is None else self._reduction.source
         if shape != session.shape:
             self.lend(np.zeros(session.shape, np.uint8))
-        self._checksum = None
+        self._checksum = self._pixels = None
         try:
             self.number = self._take(session)
         except ValueError:  # resized since `shape` was read

@@ -135,6 +135,11 @@ class VNCServer:
         """Whether a client waits for a change of the screen, and can be sent one."""
         return any(connection.waits() for connection in self._desktop.connections)
 
+    @property
+    def connections(self) -> int:
+        """The number of connections, authenticated or not. It may be read on any thread."""
+        return len(self._desktop.connections)
+
     def present(self, frame: Frame) -> None:
         """Show a frame, and send its changes to the clients that have requested an update.
 
