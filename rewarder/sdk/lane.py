@@ -43,6 +43,7 @@ class Lane:
     ) -> None:
         self.is_open = self.is_shown = True
         self._shown_at = 0.0
+        self._is_abandoned = False
         self._channel, self._game, self._ticker = channel, game, ticker
         self._inbox, self._rewarder = inbox, rewarder
         self._loop = asyncio.get_running_loop()
@@ -100,9 +101,15 @@ class Lane:
     def _ready(self, milliseconds: float | None) -> set[int]:
         return {descriptor for descriptor, _ in self._poll.poll(milliseconds)}
 
+    def abandon(self) -> None:
+        """Keep the descriptors in `close`, because a tick never ends."""
+        self._is_abandoned = True
+
     def close(self) -> None:
         """Release the channel. `run` must not run."""
         self.is_open = False
+        if self._is_abandoned:
+            return
         self._channel.close()
         os.close(self._wake)
 

@@ -150,10 +150,11 @@ class Player:
 
     async def _run_lane(self, lane: Lane) -> None:
         """Let a step channel run until something else is to be done, then bring VNC clients up to date."""
-        if self._worker.is_inline:
-            await self._run_inline(lane)
-        else:
-            await self._run_on_thread(lane)
+        try:
+            await (self._run_inline(lane) if self._worker.is_inline else self._run_on_thread(lane))
+        except BaseException:
+            self._close_lane(lane)
+            raise
         if not lane.is_shown and self._screen is not None:
             self._screen.present(lane.pixels)
             lane.shown()
@@ -169,9 +170,6 @@ class Player:
             while lane.run(self._is_watched, wait=False):
                 if not await inbox.wait(None if lane.is_shown else IDLE):
                     return
-        except BaseException:
-            self._close_lane(lane)
-            raise
         finally:
             loop.remove_reader(lane.fileno())
 
@@ -182,9 +180,9 @@ class Player:
         except BaseException:
             lane.hang_up()
             lane.interrupt()
-            await asyncio.wait([running], timeout=STOP_TIMEOUT)
-            if running.done():  # otherwise a tick never ends, and the lane keeps its descriptors
-                self._close_lane(lane)
+            _, late = await asyncio.wait([running], timeout=STOP_TIMEOUT)
+            if late:
+                lane.abandon()
             raise
 
     def _close_lane(self, lane: Lane) -> None:

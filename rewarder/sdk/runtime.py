@@ -204,7 +204,7 @@ async def serve(
             await remote.run(seed)
         finally:
             if listener is not None:
-                await listener.close()
+                listener.close()
             await remote.close()
 
 

@@ -46,6 +46,7 @@ class StepListener:
             self._socket.close()
             raise
         self._task = asyncio.create_task(self._serve(), name="step channels")
+        self._task.add_done_callback(lambda _: self._socket.close())
 
     def ticket(self) -> str:
         """Return an address for one client, which can be used once."""
@@ -53,11 +54,9 @@ class StepListener:
         self._tickets.append(token)
         return f"{self._name}:{token.hex()}"
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Accept no further channels; open ones stay."""
         self._task.cancel()
-        await asyncio.wait([self._task])
-        self._socket.close()
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()

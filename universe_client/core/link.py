@@ -335,6 +335,8 @@ class Link:
         if session.error is not None:
             self.end(session.error)
             return
+        if not self._ready.is_set():
+            return  # a channel is still being opened, and the reset has not been requested
         self._progress.mark_since(session.frame_time)
         running = self.running
         self._play(session, running if self.pace.shows(session, running) else None)

@@ -127,7 +127,7 @@ class LockStep(Pace):
     def _is_pending(self) -> bool:
         if self._channel.is_pending:
             self._read(wait=False)
-        return self._pending or self._channel.is_pending
+        return self._pending or self._channel.is_pending or self._channel.is_lost
 
     def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether the reply to the last step or reset and the tick's frame are here, or will not come."""

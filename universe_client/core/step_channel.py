@@ -23,6 +23,7 @@ class StepChannel:
 
     Attributes:
         is_pending: whether the reply to a step is awaited.
+        is_lost: whether the channel has ended, so that the connection is about to end.
     """
 
     def __init__(self, link: Link) -> None:
@@ -31,7 +32,7 @@ class StepChannel:
         self._step_id = 0
         self._is_new = False  # whether the shared pixels differ from the view
         self._is_watched = False
-        self.is_pending = False
+        self.is_pending = self.is_lost = False
 
     @property
     def is_open(self) -> bool:
@@ -43,7 +44,7 @@ class StepChannel:
         if channel is not self._channel:
             self._unwatch()
             self._channel = channel
-            self.is_pending = False
+            self.is_pending = self.is_lost = False
 
     def renew(self) -> None:
         """The shared pixels show the beginning of an episode."""
@@ -73,9 +74,9 @@ class StepChannel:
             return
         try:
             self._step_id = channel.send(step, time.time())
+            self.is_pending = True
         except OSError as error:
             self._lost(channel, error)
-        self.is_pending = True
 
     def receive(self, wait: bool) -> Envelope | None:
         """Return the reply to the pending step; None if it has not arrived, with `wait` after a second."""
@@ -106,6 +107,8 @@ class StepChannel:
 
     def _lost(self, channel: Channel, error: Exception) -> None:
         """End the connection; the rewarder's own reason comes first, if it gives one."""
+        self.is_pending = False
+        self.is_lost = True
         self._link.call_soon(self._end, channel, error)
 
     def _end(self, channel: Channel, error: Exception) -> None:

@@ -22,7 +22,8 @@ async def listener():
     listening = StepListener(*SIZE, channels.append)
     listening.channels = channels
     yield listening
-    await listening.close()
+    listening.close()
+    await asyncio.sleep(0)
     for channel in channels:
         channel.close()
 
