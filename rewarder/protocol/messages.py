@@ -276,7 +276,7 @@ class Step(Message, frozen=True, omit_defaults=True):
 
     Attributes:
         events: `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`, in order, before the first tick.
-        ticks: at most this many ticks, until the episode ends; only a remote that offers `ticks` runs more than one.
+        ticks: at most this many ticks, until the episode ends; earlier versions always run one.
         max_last_two: show the brighter of the last two frames, per channel.
     """
 

@@ -223,7 +223,9 @@ def test_a_remote_that_is_stopped_while_it_waits_for_a_step_ends(stepped, far_si
 
 
 async def _serving() -> list[asyncio.Task[Any]]:
-    return [task for task in asyncio.all_tasks() if getattr(task.get_coro(), "cr_code", None) is serve.__code__]
+    return [
+        task for task in asyncio.all_tasks() if getattr(task.get_coro(), "cr_code", None) is serve.__code__
+    ]
 
 
 async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
