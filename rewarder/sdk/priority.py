@@ -19,7 +19,8 @@ def give_way() -> None:
     """Let the process that started this one go first where processors are short."""
     with suppress(OSError):
         os.nice(NICENESS)
-    _renice_autogroup()
+    if os.getsid(0) == os.getpid():  # otherwise the group also contains the process that started this one
+        _renice_autogroup()
 
 
 def _renice_autogroup() -> None:

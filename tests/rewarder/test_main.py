@@ -96,9 +96,13 @@ async def test_the_request_comes_from_stdin_and_the_ready_line_has_the_ports(sta
 
 
 def test_a_remote_gives_way_to_the_process_that_starts_it(start):
+    group = Path("/proc/self/autogroup")
+    before = group.read_text() if group.exists() else ""
     process = start(request())
     ready(process)
     own = os.getpriority(os.PRIO_PROCESS, 0)
+    if group.exists():
+        assert group.read_text() == before, "the session of both keeps its share"
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == min(own + NICENESS, 19)
 
 
