@@ -80,7 +80,7 @@ class RewarderServer:
         health: returns entries of the health page.
         speed: returns the share of real time at which the environment runs, which replies to pings contain.
         idle_timeout: seconds without a controller after which `idle` returns; None is never.
-        limits: what clients may consume, and how long to wait for them.
+        limits: on what clients may consume.
         authenticator: checks passwords; None makes one for `password`.
         site: further pages and WebSockets on the same port.
         hosts: host names that requests may have, besides addresses and `localhost`.
@@ -268,7 +268,8 @@ class RewarderServer:
             return refused(websocket, source)
         path = urlsplit(request.path).path
         if path == "/healthz":
-            return self._health_page(websocket)
+            own = {"controllers": self.controllers, "observers": self.observers}
+            return json_page(websocket, {**own, **(self._health() if self._health is not None else {})})
         if self._site is not None and path.startswith(self._site.prefix):
             return await self._site.respond(websocket, request, lambda: self._admit(websocket, request))
         if path != "/":
@@ -292,10 +293,6 @@ class RewarderServer:
         if len(authorizations) > 1:
             return HTTPStatus.BAD_REQUEST
         return HTTPStatus(await self._auth.check(next(iter(authorizations), None), peer_address(websocket)))
-
-    def _health_page(self, websocket: ServerConnection) -> Response:
-        own = {"controllers": self.controllers, "observers": self.observers}
-        return json_page(websocket, {**own, **(self._health() if self._health is not None else {})})
 
     # Connections
 
@@ -323,9 +320,7 @@ class RewarderServer:
 
     def _join(self, peer: Peer) -> None:
         self._peers[peer.session.connection] = peer
-        self.is_observed = self.observers > 0
-        self._idle.update(busy=self.controllers > 0)
-        self._activate(peer)
+        self._update_roles(peer)
         role = "observer" if peer.session.observer else "controller"
         request = peer.websocket.request
         version = None if request is None else peer_version(request.headers.get("User-Agent"))
@@ -340,15 +335,15 @@ class RewarderServer:
     def _leave(self, peer: Peer) -> None:
         if self._peers.pop(peer.session.connection, None) is not None:
             logger.info("%s = left", peer.session.label)
-            self.is_observed = self.observers > 0
-            self._idle.update(busy=self.controllers > 0)
-            self._activate(peer)
+            self._update_roles(peer)
 
-    def _activate(self, changed: Peer) -> None:
-        """Activate the features that the controller wants; none without a controller.
+    def _update_roles(self, changed: Peer) -> None:
+        """Note whether there are controllers and observers; activate the features that the controller wants, if any.
 
         The newest controller counts: it may connect before the handler of the last one ends.
         """
+        self.is_observed = self.observers > 0
+        self._idle.update(busy=self.controllers > 0)
         if self._extras is not None and not changed.session.observer:
             wants = [peer.wants for peer in self._peers.values() if not peer.session.observer]
             self._extras.activate(wants[-1] if wants else frozenset())
@@ -392,14 +387,13 @@ class RewarderServer:
                 self._flush(peer)
 
     def _flush(self, peer: Peer) -> None:
-        unsent = peer.unsent
-        if unsent > self._limits.outgoing and peer.session.connection in self._peers:
-            self._drop(peer, unsent)
+        if peer.unsent > self._limits.outgoing and peer.session.connection in self._peers:
+            self._drop(peer)
         peer.flush()
 
-    def _drop(self, peer: Peer, unsent: int) -> None:
+    def _drop(self, peer: Peer) -> None:
         """Close the connection of a client that does not read, after the close timeout."""
-        logger.warning("%s ! does not read, %d bytes are unsent", peer.session.label, unsent)
+        logger.warning("%s ! does not read, %d bytes are unsent", peer.session.label, peer.unsent)
         self._leave(peer)
         drop = asyncio.create_task(peer.websocket.close(OVERLOADED, "the client does not read"))
         self._drops.add(drop)
