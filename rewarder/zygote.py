@@ -60,9 +60,8 @@ class Zygote:
     def serve(self) -> bool:
         """Serve requests until `control` ends. Return True in each forked remote, False in the zygote."""
         while True:
-            file, _ = self._poller.poll()[
-                0
-            ]  # only one: its handler closes descriptors, whose numbers are reused
+            # Only the first: its handler closes descriptors, whose numbers are reused.
+            file, _ = self._poller.poll()[0]
             remote = self._remotes.get(file)
             if remote is None:
                 message, files, _, _ = socket.recv_fds(

@@ -116,9 +116,8 @@ class Handover:
             connection, _ = self._listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
             return
-        except (
-            OSError
-        ) as error:  # no descriptors or memory: the socket stays readable, so look away for a while
+        except OSError as error:
+            # No descriptors or memory are left, and the socket stays readable.
             log.warning("! shared frames are not handed out: %s", error)
             loop.remove_reader(self._listener)
             loop.call_later(PAUSE, self._listen)
