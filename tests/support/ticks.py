@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rewarder.sdk.environment import Runtime, Tick
 
-TIMEOUT = 15.0
+TIMEOUT = 60.0
 
 
 def play(runtime: Runtime, enough: Callable[[list[Tick]], object], seconds: float = TIMEOUT) -> list[Tick]:
