@@ -16,10 +16,7 @@ from numpy.typing import NDArray
 
 from rewarder.display.cursor import Cursor
 from rewarder.display.x11_stream import GENERIC_EVENT, XError, XStream
-from vnc.server.damage import Rect
-
-MAX_RECTS = 32
-"""The most changed rectangles that are kept apart; beyond it, their bounding box counts as changed."""
+from vnc.server.damage import Rect, bounded
 
 _CONFIGURE_NOTIFY, _QUERY_POINTER = 22, 38
 _STRUCTURE_NOTIFY = 1 << 17
@@ -129,7 +126,7 @@ class XPixels:
         if self._known_cursor != self.cursor_changes:
             self._known_cursor = self.cursor_changes
             self.cursor = _cursor(await x.ask(self._fixes, _FIXES_CURSOR_IMAGE))
-        rects = _bounded(_rects(region, Rect(0, 0, self.width, self.height)))
+        rects = bounded(_rects(region, Rect(0, 0, self.width, self.height)))
         if rects:
             await asyncio.gather(*self._read_rows(_bands(rects)))
         return rects
@@ -173,15 +170,6 @@ def _rects(region: bytes, screen: Rect) -> list[Rect]:
     count = (len(region) - 32) // 8
     found = (Rect(*struct.unpack_from("<hhHH", region, 32 + 8 * i)) for i in range(count))
     return [each for rect in found if (each := rect.intersection(screen)) is not None]
-
-
-def _bounded(rects: list[Rect]) -> list[Rect]:
-    if len(rects) <= MAX_RECTS:
-        return rects
-    box = rects[0]
-    for rect in rects[1:]:
-        box = box.union(rect)
-    return [box]
 
 
 def _bands(rects: Sequence[Rect]) -> list[tuple[int, int]]:

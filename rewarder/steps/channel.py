@@ -26,7 +26,7 @@ WELCOME = struct.Struct(">4sHxxII")
 """What the remote sends with the descriptor of the pixels: 4 magic + 2 version + 2 padding + 4 width + 4 height."""
 _LENGTH = struct.Struct(">I")
 _READ = 64 * 1024  # bytes read at a time
-_PEER = struct.Struct("3i")  # struct ucred of unix(7): process, user, group
+_PEER = struct.Struct("iII")  # struct ucred of unix(7): process, user, group
 
 
 class Channel:
@@ -126,6 +126,6 @@ def _end(received: bytes) -> int | None:
 
 
 def user_of(connection: socket.socket) -> int:
-    """Return the user id of the process at the other end of a Unix socket."""
+    """Return the effective user id of the process at the other end of a Unix socket."""
     _, user, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
     return int(user)

@@ -33,7 +33,7 @@ async def dial(address: str, screen: tuple[int, int], seconds: float) -> Channel
     try:
         async with asyncio.timeout(seconds):
             await asyncio.get_running_loop().sock_connect(connection, f"\0{parts[1]}")
-            if user_of(connection) not in (0, os.getuid()):
+            if user_of(connection) not in (0, os.geteuid()):
                 raise PermissionError("the step channel belongs to another user")
             connection.sendall(bytes.fromhex(parts[2]))
             return await _welcome(connection, screen)

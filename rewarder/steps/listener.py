@@ -83,7 +83,7 @@ class StepListener:
             raise
 
     async def _admit(self, connection: socket.socket) -> None:
-        if user_of(connection) not in (0, os.getuid()):
+        if user_of(connection) not in (0, os.geteuid()):
             raise PermissionError("a process of another user")
         token = b""
         while len(token) < TOKEN_BYTES:

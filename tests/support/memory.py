@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.support.rfb import HEIGHT, WIDTH, Peer, header, raw
 from vnc.encodings import SHARED_FRAMES, SHARED_OFFER
@@ -139,3 +140,21 @@ async def agree(peer: Peer, path: Path) -> None:
         peer.update(raw(1, 0, 0, 1, 1))
     await peer.request()
     peer.input = b""
+
+
+# -- fixtures of the tests of this driver
+
+
+@pytest.fixture
+def driver() -> str:
+    return "native"
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "frames"

@@ -14,6 +14,7 @@ from array import array
 from typing import TYPE_CHECKING
 
 from vnc.errors import system_words
+from vnc.peer_user import peer_user
 from vnc.session import VNCAddress
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ logger = logging.getLogger(__name__)
 # 4 magic + 2 version + 2 buffers + 4 width + 4 height + 4 stride + 4 offset of the first buffer + 8 distance of buffers
 _HEADER = struct.Struct(">4sHHIIIIQ")
 _MAGIC, _VERSION = b"UCSF", 1
-_CREDENTIALS = struct.Struct("iII")  # of SO_PEERCRED: process, user, group
 _DESCRIPTORS = socket.CMSG_SPACE(2 * array("i").itemsize)  # one more than allowed, to notice it
 
 Layout = tuple[int, int, int, int, int, int]
@@ -77,8 +77,7 @@ async def fetch(token: bytes, path: str) -> tuple[int, Layout]:
 
 def _check_user(connected: socket.socket) -> None:
     """Accept the server of the same user, or of root, which can read this process's memory anyway."""
-    credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, user, _ = _CREDENTIALS.unpack(credentials)
+    user = peer_user(connected)
     if user not in (os.geteuid(), 0):
         raise ValueError(f"the socket belongs to user {user}, and this is user {os.geteuid()}")
 

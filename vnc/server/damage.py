@@ -92,10 +92,11 @@ def merge(grid: Grid) -> list[Rect]:
         if above is not None:
             finished.append(above)
         growing[start, end] = Rect(start, y, end - start, 1)
-    return _bounded([*finished, *growing.values()])
+    return bounded([*finished, *growing.values()])
 
 
-def _bounded(rects: list[Rect]) -> list[Rect]:
+def bounded(rects: list[Rect]) -> list[Rect]:
+    """Return the rectangles, or their bounding box if they are more than `MAX_RECTS`."""
     if len(rects) <= MAX_RECTS:
         return rects
     box = rects[0]

@@ -15,6 +15,7 @@ import struct
 import tempfile
 from collections.abc import Callable
 
+from vnc.peer_user import peer_user
 from vnc.server.ring import Layout
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,6 @@ PAUSE = 1.0
 _VERSION = 1
 # 4 magic + 2 version + 2 buffers + 4 width + 4 height + 4 stride + 4 offset of the first buffer + 8 distance
 _HEADER = struct.Struct(">4sHHIIIIQ")
-_CREDENTIALS = struct.Struct("iII")  # of SO_PEERCRED: process, user, group
 
 
 class Handover:
@@ -122,10 +122,7 @@ class Handover:
             loop.remove_reader(self._listener)
             loop.call_later(PAUSE, self._listen)
             return
-        _, user, _ = _CREDENTIALS.unpack(
-            connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        )
-        if user in self._users and len(self._visitors) < MAX_PENDING:
+        if peer_user(connection) in self._users and len(self._visitors) < MAX_PENDING:
             self._visitors.add(_Visitor(self, connection))
         else:
             connection.close()

@@ -13,26 +13,12 @@ import numpy as np
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.memory import TOKEN, Memory, agree, giving, offer, release, shared
+from tests.support.memory import TOKEN, Memory, agree, driver, giving, memory, offer, path, release, shared
 from tests.support.rfb import HEIGHT, WIDTH, Peer, raw
 from tests.support.sessions import CALM, taken
 
+__all__ = ["driver", "memory", "path"]
 pytestmark = needs_native
-
-
-@pytest.fixture
-def driver() -> str:
-    return "native"
-
-
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "frames"
 
 
 def numbered(buffer: int) -> np.ndarray:

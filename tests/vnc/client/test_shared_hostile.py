@@ -13,29 +13,28 @@ from pathlib import Path
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.memory import Give, Layout, Memory, agree, give, given, giving, offer, shared
+from tests.support.memory import (
+    Give,
+    Layout,
+    Memory,
+    agree,
+    driver,
+    give,
+    given,
+    giving,
+    memory,
+    offer,
+    path,
+    shared,
+)
 from tests.support.rfb import HEIGHT, WIDTH, Peer, header, listening, raw, update
 from tests.support.sessions import CALM, Opener, taken
 from vnc.encodings import DESKTOP_SIZE, preference
 from vnc.errors import ProtocolError
 from vnc.session import Timeouts
 
+__all__ = ["driver", "memory", "path"]
 pytestmark = needs_native
-
-
-@pytest.fixture
-def driver() -> str:
-    return "native"
-
-
-@pytest.fixture
-def memory() -> Memory:
-    return Memory()
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "frames"
 
 
 def answer_of(data: bytes, *descriptors: int) -> Give:
