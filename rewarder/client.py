@@ -194,9 +194,9 @@ class RewarderClient:
         self._flush()
         return message_id
 
-    def step(self, events: Sequence[Sequence[object]]) -> int:
+    def step(self, step: Step) -> int:
         """Send `v1.env.step`; return its message id. No effect on a connection that has ended."""
-        return self._send(Step(list(events)))
+        return self._send(step)
 
     def call(self, call: Call) -> int:
         """Send `v1.env.call`; return its message id. No effect on a connection that has ended.

@@ -13,6 +13,9 @@ LOCKSTEP = "lockstep"
 ENV_OBSERVATION = "observation"
 """The rewarder sends environment observations: see `messages.EnvObservationSpace`."""
 
+TICKS = "ticks"
+"""The rewarder runs several ticks per step, and shows the brighter of the last two frames: see `messages.Step`."""
+
 _OFFERS = "Universe-Offers"
 _WANTS = "Universe-Wants"
 _CALLS = "Universe-Calls"
@@ -32,7 +35,7 @@ class Offer:
     """What a rewarder supports beyond v0, from its response to the upgrade; empty if it announces nothing."""
 
     features: frozenset[str] = frozenset()
-    """A subset of `LOCKSTEP` and `ENV_OBSERVATION`."""
+    """A subset of `LOCKSTEP`, `TICKS` and `ENV_OBSERVATION`."""
     calls: frozenset[str] = frozenset()
     """Names of the environment's attributes that clients may call, read and set: see `messages.Call`."""
     steps: str = ""

@@ -267,6 +267,10 @@ class Action(Message, frozen=True):
     action: list[Any] | None = None
 
 
+MAX_TICKS = 1000
+"""Ticks of one `Step`, so that a reset never waits long."""
+
+
 class Step(Message, frozen=True, omit_defaults=True):
     """From the agent, in lock-step: run ticks with this input. After an episode's end, begin the next one.
 
@@ -276,7 +280,8 @@ class Step(Message, frozen=True, omit_defaults=True):
 
     Attributes:
         events: `["KeyEvent", keysym, down]` and `["PointerEvent", x, y, button_mask]`, in order, before the first tick.
-        ticks: at most this many ticks, until the episode ends; earlier versions always run one.
+        ticks: at most this many ticks, 1 to `MAX_TICKS`, until the episode ends; rewarders that do not offer
+            `features.TICKS` always run one.
         max_last_two: show the brighter of the last two frames, per channel.
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP, Offer
+from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP, TICKS, Offer
 from rewarder.protocol.messages import Call, EnvObservationSpace, ReplyCall
 from rewarder.protocol.sessions import CallRequest, StepRequest
 from rewarder.protocol.values import pack, unpack
@@ -36,7 +36,11 @@ class Extras:
             raise ValueError(f"{', '.join(runtime.env_ids)} has no attributes that clients may call")
         self._runtime, self._worker, self._inbox = runtime, worker, inbox
         self._space = runtime.env_observation_space
-        features = {LOCKSTEP: runtime.lockstep, ENV_OBSERVATION: self._space is not None}
+        features = {
+            LOCKSTEP: runtime.lockstep,
+            TICKS: runtime.lockstep and not runtime.display,  # frames of a display do not pass through here
+            ENV_OBSERVATION: self._space is not None,
+        }
         self.offer = Offer(frozenset(name for name, offered in features.items() if offered), frozenset(calls))
         self._calls: set[asyncio.Task[None]] = set()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rewarder.protocol.messages import MAX_TICKS
 from rewarder.protocol.sessions import Request, ResetRequest, StepRequest
 from vnc.events import Event, KeyEvent, PointerEvent
 
@@ -16,8 +17,6 @@ PENDING_RESETS = 16
 PENDING_EVENTS = 4096
 """Input events, and likewise actions, of one tick; further ones are dropped."""
 MAX_SEED = 2**63 - 1
-MAX_TICKS = 1000
-"""Ticks of one step, so that a reset never waits long."""
 
 
 class Interruptible(Protocol):

@@ -84,7 +84,9 @@ def publish(results: Results, episode_id: EpisodeId, ticks: Sequence[Tick]) -> b
     """Report consecutive ticks of an episode as one; return whether the last one ended it."""
     info: dict[str, Any] = {}
     observation = None
+    reward = 0.0
     for tick in ticks:
+        reward += float(tick.reward)  # not `sum`, which rounds differently from a client that adds ticks
         if tick.text is not None:
             results.text(episode_id, tick.text)
         if tick.env_observation is not None:
@@ -94,7 +96,6 @@ def publish(results: Results, episode_id: EpisodeId, ticks: Sequence[Tick]) -> b
         results.env_observation(episode_id, observation)
     if tick.done and tick.truncated:
         info["truncated"] = True
-    reward = sum(float(tick.reward) for tick in ticks)
     if reward or tick.done or info:
         results.reward(episode_id, reward, tick.done, info)
     return tick.done

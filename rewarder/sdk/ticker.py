@@ -19,15 +19,13 @@ class Ticker:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._previous: Frame | None = (
-            None  # a copy of the last frame, while the agent asks for the brighter of two
-        )
-        self._keeps = False
+        # A copy of the last frame: a runtime may draw the next one into the same array. None if nobody needs it.
+        self._previous: Frame | None = None
 
     def begin(self, env_id: str, seed: int | None) -> Tick | None:
         """Reset the environment."""
         first = self._runtime.reset(env_id, seed)
-        self._previous = None if first is None else self._kept(first.frame)
+        self._previous = None if first is None or first.frame is None else first.frame.copy()
         return first
 
     def run(
@@ -48,31 +46,28 @@ class Ticker:
         Returns:
             The ticks, and the frame to show; None leaves the screen as it is.
         """
-        runtime, self._keeps = self._runtime, max_last_two
+        runtime = self._runtime
+        if not max_last_two:
+            self._previous = None
         for action in actions:
             runtime.action(action)
         done: list[Tick] = []
-        frame: Frame | None = None
+        before: Frame | None = None
         try:
             for left in range(ticks, 0, -1):
                 runtime.frame_wanted = max_last_two or left == 1
                 tick = runtime.tick(events)
                 done.append(tick)
-                frame = self._brighter(tick.frame) if max_last_two else tick.frame
+                before = self._previous
+                if max_last_two and tick.frame is not None:
+                    self._previous = tick.frame.copy()
                 if tick.done:
                     break
                 events = ()
         finally:
             runtime.frame_wanted = True
-        return done, frame
+        return done, _brighter(before, self._previous) if max_last_two else tick.frame
 
-    def _brighter(self, frame: Frame | None) -> Frame | None:
-        previous = self._previous
-        if frame is None:
-            return previous
-        self._previous = self._kept(frame)
-        return frame if previous is None or previous.shape != frame.shape else np.maximum(previous, frame)
 
-    def _kept(self, frame: Frame | None) -> Frame | None:
-        """Return a copy, because a runtime may draw the next frame into the same array."""
-        return None if frame is None or not self._keeps else frame.copy()
+def _brighter(before: Frame | None, last: Frame | None) -> Frame | None:
+    return last if before is None or last is None or before is last else np.maximum(before, last)

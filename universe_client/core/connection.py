@@ -10,7 +10,7 @@ from typing import Any
 
 from rewarder.client import RewarderClient
 from rewarder.protocol.buffer import RewardBuffer
-from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP
+from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP, TICKS
 from rewarder.protocol.messages import Envelope
 from rewarder.steps.channel import Channel
 from rewarder.steps.dial import dial
@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 _MISSING = {
     LOCKSTEP: "the remote cannot freeze between steps: use mode='realtime'",
+    TICKS: "the remote runs one tick per step: it needs the version of universe-client that is installed here",
     ENV_OBSERVATION: "the remote does not send environment observations",
 }
 
@@ -38,6 +39,7 @@ class Connection:
         has_rewarder: whether the remote at this address has a rewarder; True while there is no address.
         session, rewarder: the open connections; None otherwise, and `rewarder` also for a remote that has none.
         steps: in lock-step, the step channel of a remote on this host; None if there is none.
+        needs: features that the remote has to offer, beside those that the configuration wants.
     """
 
     def __init__(self, index: int, provider: Provider, config: Config) -> None:
@@ -46,6 +48,7 @@ class Connection:
         self.session: Session | None = None
         self.rewarder: RewarderClient | None = None
         self.steps: Channel | None = None
+        self.needs: frozenset[str] = frozenset()
         self._index, self._provider, self._config = index, provider, config
         self._over: asyncio.Future[Exception] | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -181,7 +184,7 @@ class Connection:
 
     def _check_offer(self) -> None:
         offered = frozenset() if self.rewarder is None else self.rewarder.offer.features
-        for feature in sorted(self._config.wants - offered):
+        for feature in sorted((self._config.wants | self.needs) - offered):
             raise Unsupported(_MISSING[feature], remote=self.label, stage="connect")
 
 

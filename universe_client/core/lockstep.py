@@ -1,5 +1,7 @@
 """Lock-step: a remote that runs for one tick per step, and a step that returns exactly that tick's frame.
 
+A step may have several ticks; then it returns the last one's frame, or the brighter of the last two.
+
 The input is part of the step request (`v1.env.step`), so it cannot miss its tick. The reply is sent after all other
 messages of the tick, on the same connection. It contains the CRC-32 of the screen, which identifies the tick's frame
 however VNC carried it and whichever driver decoded it.
@@ -20,11 +22,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rewarder.errors import ProtocolError
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Envelope, ReplyError, ReplyReset, ReplyStep, Step
+from rewarder.protocol.features import TICKS
+from rewarder.protocol.messages import MAX_TICKS, Envelope, ReplyError, ReplyReset, ReplyStep, Step
 from universe_client.core.frame_rule import TickScreen
 from universe_client.core.link import Link, State
 from universe_client.core.pace import Pace
@@ -65,23 +69,24 @@ class LockStep(Pace):
         self._settled = self._channel.is_pending = False
         self._failed = self._link.state is State.CLOSED
 
-    def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
-        """Request one tick with `events`."""
-        if not self._link.send(events, observed, self._request):
+    def send(self, events: Sequence[Event], observed: EpisodeId | None, ticks: int) -> bool:
+        """Request `ticks` ticks, the first with `events`."""
+        if not self._link.send(events, observed, partial(self._request, ticks)):
             return False
         self._settled = False
         return True
 
-    def _request(self, session: Session, events: Sequence[Event]) -> None:
+    def _request(self, ticks: int, session: Session, events: Sequence[Event]) -> None:
+        step = Step([_wire(event) for event in events], ticks, self.max_last_two)
         if self._channel.is_open:
-            self._channel.send(Step([_wire(event) for event in events]))
+            self._channel.send(step)
             return
         self._pending = True
         if self._screen.checksum is None:
             session.send(events)
             self._link.call_soon(self._await_input)
         else:
-            self._link.call_soon(self._send_step, [_wire(event) for event in events])
+            self._link.call_soon(self._send_step, step)
 
     def take(self, view: View, observed: EpisodeId | None, hold: bool) -> EpisodeId | None:
         """Take the frame of the tick."""
@@ -163,12 +168,12 @@ class LockStep(Pace):
         else:
             self._input_generation = session.refresh()
 
-    def _send_step(self, events: Sequence[Sequence[object]]) -> None:
+    def _send_step(self, step: Step) -> None:
         rewarder = self._link.rewarder
         if rewarder is None:
             self._complete()
         else:
-            self._step_id = rewarder.step(events)
+            self._step_id = rewarder.step(step)
 
     def _send_next_episode(self) -> None:
         if not self._link.buffer.is_between:
@@ -178,7 +183,7 @@ class LockStep(Pace):
             self._pending = False
             self._link.wake(always=True)
         else:
-            self._send_step(())
+            self._send_step(Step([]))
 
     def _process(self, envelope: Envelope) -> None:
         """Process a reply on a step channel that contains messages, or an error."""
@@ -215,7 +220,7 @@ class LockStep(Pace):
         """Request a step whose input has arrived; a running episode begins when no step is pending."""
         if self._input_generation and session.generation >= self._input_generation:
             self._input_generation = 0
-            self._send_step(())
+            self._send_step(Step([]))
         return running is not None and (not self._pending or running == self._link.playing)
 
     def receive(self, envelope: Envelope) -> None:
@@ -241,6 +246,8 @@ class LockStep(Pace):
             self._channel.follow(None)
         else:
             self._channel.follow(self._link.connection.steps)
+            rewarder = self._link.rewarder
+            self.most_ticks = MAX_TICKS if rewarder is not None and TICKS in rewarder.offer.features else 1
         if state is State.RUNNING:
             self._failed = False
 

@@ -25,9 +25,13 @@ class Pace(ABC):
 
     Attributes:
         is_realtime: whether the remote runs while the agent does not step.
+        most_ticks: how many ticks a step may have.
+        max_last_two: whether the remote is to show the brighter of its last two frames; `most_ticks` must be above 1.
     """
 
     is_realtime: ClassVar[bool]
+    most_ticks = 1
+    max_last_two = False
 
     # -- called on the event loop's thread ----------------------------------------------------------------------
 
@@ -61,8 +65,11 @@ class Pace(ABC):
     # -- called on the agent's thread ---------------------------------------------------------------------------
 
     @abstractmethod
-    def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
-        """Send `events`, meant for the episode that the agent has `observed`; return False if they are dropped."""
+    def send(self, events: Sequence[Event], observed: EpisodeId | None, ticks: int) -> bool:
+        """Send `events`, meant for the episode that the agent has `observed`; return False if they are dropped.
+
+        In lock-step they are for the next 1 to `most_ticks` ticks.
+        """
 
     @abstractmethod
     def take(self, view: View, observed: EpisodeId | None, hold: bool) -> EpisodeId | None:
@@ -113,7 +120,7 @@ class RealTime(Pace):
         """Request the whole screen again."""
         self._screen.forget()
 
-    def send(self, events: Sequence[Event], observed: EpisodeId | None) -> bool:
+    def send(self, events: Sequence[Event], observed: EpisodeId | None, ticks: int) -> bool:
         """Send `events` in one write, from this thread."""
         return self._link.send(events, observed, _transmit)
 

@@ -121,13 +121,16 @@ class Remote:
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def send(self, events: Sequence[Event]) -> None:
-        """Send `events` if the episode that the agent saw is still being played; otherwise drop and count them."""
+    def send(self, events: Sequence[Event], ticks: int = 1) -> None:
+        """Send `events` if the episode that the agent saw is still being played; otherwise drop and count them.
+
+        In lock-step they are for the next `ticks` ticks.
+        """
         self._masked_events, self._reaction = 0, None
         if not events and self._is_realtime:
             return
         began = time.monotonic()
-        if not self._pace.send(events, self._observed):
+        if not self._pace.send(events, self._observed, ticks):
             self._masked_events = len(events)
         elif self._is_realtime:
             self._reaction = Reaction(began - self.view.seen_time, time.monotonic() - began)

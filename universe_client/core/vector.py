@@ -149,12 +149,12 @@ class RemoteVector:
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def act(self, index: int, events: Sequence[Event]) -> None:
-        """Send events to one remote; in lock-step, after the tick of an interrupted step."""
+    def act(self, index: int, events: Sequence[Event], ticks: int = 1) -> None:
+        """Send events to one remote; in lock-step for `ticks` ticks, after those of an interrupted step."""
         remote = self.remotes[index]
         if self._is_lockstep and not remote.is_idle:
             self._await([remote], lambda remote: remote.is_idle)
-        remote.send(events)
+        remote.send(events, ticks)
 
     def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
         """Return what has arrived from each remote of `mask` since the last poll, and empty slots for the others.

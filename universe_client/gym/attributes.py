@@ -140,6 +140,18 @@ class RemoteFacade:
         return f"<RemoteFacade {self._remote.link.label} {self.state}>"
 
 
+def facades(
+    rows: Rows,
+    action_space: gymnasium.Space[Any],
+    observation_space: gymnasium.Space[Any],
+    spec: Callable[[], EnvSpec | None],
+) -> tuple[RemoteFacade, ...]:
+    """Return the facade of each of `rows`; see `RemoteFacade`."""
+    return tuple(
+        RemoteFacade(rows, index, action_space, observation_space, spec) for index in range(rows.core.n)
+    )
+
+
 class RemoteAttributes(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
     """The base of `GymVectorEnv`: access to the attributes of single remotes, and their frames.
 

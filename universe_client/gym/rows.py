@@ -97,6 +97,7 @@ class Rows:
         self._given_up: set[int] = set()
         self._max_steps = max_episode_steps
         self._steps = [0] * core.n
+        self._ticks = [1] * core.n  # of the newest step
         self._rewards = [0.0] * core.n  # of the awaited episode, for the step after the reset step
         self._infos: list[dict[str, Any]] = [{} for _ in range(core.n)]
 
@@ -255,9 +256,23 @@ class Rows:
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def send(self, row: int, events: Sequence[Event]) -> None:
-        """Send events to one remote. While it resets they are dropped, and counted in its info."""
-        self.core.act(row, events)
+    def send(self, row: int, events: Sequence[Event], ticks: int = 1) -> int:
+        """Send events to one remote. While it resets they are dropped, and counted in its info.
+
+        Args:
+            row: the remote.
+            events: the input.
+            ticks: in lock-step, how many ticks the next result is to include; each counts as a step of the episode.
+
+        Returns:
+            How many ticks there will be at most: one if the remote runs one at a time, as in real time.
+        """
+        ticks = min(ticks, self.core.remotes[row].link.pace.most_ticks)
+        if self._max_steps is not None:
+            ticks = max(min(ticks, self._max_steps - self._steps[row]), 1)
+        self._ticks[row] = ticks
+        self.core.act(row, events, ticks)
+        return ticks
 
     def ready(self, row: int) -> bool:
         """Return whether `look` would return something new: a frame, the end of an episode, or a permanent failure."""
@@ -292,7 +307,7 @@ class Rows:
 
     def _is_over(self, row: int) -> bool:
         limit = self._max_steps
-        return limit is not None and not self.awaiting[row] and self._steps[row] + 1 >= limit
+        return limit is not None and not self.awaiting[row] and self._steps[row] + self._ticks[row] >= limit
 
     def _row(self, row: int, slot: Slot) -> Row:
         if slot.observation is not None:
@@ -300,7 +315,7 @@ class Rows:
             self.instructions[row] = [] if instruction is None else [instruction]
         if self.awaiting[row]:
             return self._awaited_row(row, slot)
-        self._steps[row] += 1
+        self._steps[row] += self._ticks[row]
         info = merge(self._infos[row], slot.info)
         info[gym_infos.RESETTING] = slot.observation is None and not slot.done
         reward = self._rewards[row] + (slot.reward or 0.0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from universe_client.core.link import Link
+from rewarder.protocol.features import TICKS
+from universe_client.core.link import Link, State
 from universe_client.core.vector import RemoteVector
-from universe_client.errors import ConnectError
+from universe_client.errors import ConnectError, RemoteError
 
 
 def await_links(core: RemoteVector, is_known: Callable[[Link], bool], complaint: str) -> None:
@@ -32,3 +33,26 @@ def await_links(core: RemoteVector, is_known: Callable[[Link], bool], complaint:
             names = ", ".join(f"{link.label} {link.state}" for link in unknown)
             raise ConnectError(f"{complaint} within {timeout:g} s", remote=f"[{names}]", stage="connect")
         core.wait(deadline - time.monotonic(), forget=True)
+
+
+def brighten(core: RemoteVector) -> bool:
+    """Have the remotes show the brighter of their last two frames, if they run in lock-step and all can do that.
+
+    It waits until they are connected.
+
+    Returns:
+        Whether they do; also False if one is not connected within `start_timeout` seconds.
+    """
+    if core.config.mode != "lockstep":
+        return False
+    try:
+        await_links(core, lambda link: link.state in (State.RESETTING, State.RUNNING), "not connected")
+    except RemoteError:
+        return False  # the first reset reports it
+    paces = [remote.link.pace for remote in core.remotes]
+    if any(pace.most_ticks == 1 for pace in paces):
+        return False
+    for remote, pace in zip(core.remotes, paces, strict=True):
+        remote.link.connection.needs = frozenset({TICKS})
+        pace.max_last_two = True
+    return True

@@ -27,7 +27,7 @@ from universe_client.gym.arguments import (
     reset_mask,
     single_spec,
 )
-from universe_client.gym.attributes import RemoteAttributes, RemoteFacade
+from universe_client.gym.attributes import RemoteAttributes, facades
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.pending import PendingSteps
 from universe_client.gym.receiving import Receiver
@@ -36,7 +36,7 @@ from universe_client.gym.rows import Rows
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
-from universe_client.spaces.action_maps import ActionMap, action_map
+from universe_client.spaces.action_maps import ActionMap, action_map, is_lasting
 from vnc.reduction import Reduction
 
 
@@ -169,15 +169,11 @@ class GymVectorEnv(RemoteAttributes):
         self._receiver = Receiver(self._rows, self._results, reset_mode == "block", self.autoreset_mode)
         self._is_lockstep = self.core.config.mode == "lockstep"
         self._pending = PendingSteps(self.num_envs)
-        self.facades = tuple(
-            RemoteFacade(
-                self._rows,
-                index,
-                self.single_action_space,
-                self.single_observation_space,
-                lambda: single_spec(self.spec),
-            )
-            for index in range(self.num_envs)
+        self.facades = facades(
+            self._rows,
+            self.single_action_space,
+            self.single_observation_space,
+            lambda: single_spec(self.spec),
         )
 
     @property
@@ -306,6 +302,12 @@ class GymVectorEnv(RemoteAttributes):
             ResetNeeded: before the first reset, or, with autoreset disabled, after the end of an episode.
             ClosedEnvironmentError: the environment is closed.
         """
+        self.send_ticks(actions, ids)
+
+    def send_ticks(
+        self, actions: Any, ids: Sequence[int] | NDArray[Any] | None = None, ticks: NDArray[Any] | None = None
+    ) -> NDArray[np.int64]:
+        """Send actions that last up to `ticks` (k,) ticks of lock-step; return how many it will be. Not public."""
         self._check_open()
         rows = self._pending.rows(ids)
         self._pending.check_idle(rows)
@@ -314,9 +316,10 @@ class GymVectorEnv(RemoteAttributes):
         if len(each) != len(rows):
             raise ConfigError(f"{len(each)} actions for {len(rows)} remotes: send one action to each")
         events = [self._events(row, action) for row, action in zip(rows, each, strict=True)]
-        for row, its_events in zip(rows, events, strict=True):
-            self._rows.send(row, its_events)
+        most = [1] * len(rows) if ticks is None or not is_lasting(self._map) else ticks.tolist()
+        ran = [self._rows.send(row, its, each) for row, its, each in zip(rows, events, most, strict=True)]
         self._pending.expect(rows)
+        return np.array(ran, np.int64)
 
     def _events(self, row: int, action: Any) -> Any:
         try:

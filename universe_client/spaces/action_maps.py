@@ -29,7 +29,8 @@ class ActionMap(Protocol):
     """A protocol: how the actions of a Gymnasium space become input events.
 
     Pass an object with these two methods as `actions=` of `GymVectorEnv` and `GymEnv`. `KeySets`, `Keys`, `Pointer`,
-    `KeysAndPointer`, `ClickGrid` and `Events` implement it.
+    `KeysAndPointer`, `ClickGrid` and `Events` implement it. If the same action twice in a row never sends anything, set
+    the class attribute `is_lasting = True`: in lock-step, `FrameSkip` then sends an action once for all its ticks.
     """
 
     def space(self, width: int, height: int) -> Space[Any]:
@@ -62,6 +63,8 @@ class KeySets:
         env.step(np.array([0, 1, 2, 3]))
     """
 
+    is_lasting = True
+
     def __init__(self, key_sets: Sequence[Sequence[str | int] | str | int] = DEFAULT_KEY_SETS) -> None:
         """Choose the keys of each action.
 
@@ -92,6 +95,8 @@ class Keys:
         env = GymVectorEnv("builtin.NeonDrive-v0", num_envs=4, actions=Keys(["Left", "Right", "Up", "Down"]))
         env.step(np.array([[1, 0, 1, 0]] * 4))
     """
+
+    is_lasting = True
 
     def __init__(self, keys: Sequence[str | int]) -> None:
         """Choose the keys, one per bit, as in `KeySets`.
@@ -124,6 +129,8 @@ class Pointer:
         env = GymVectorEnv("builtin.NeonDrive-v0", num_envs=4, actions=Pointer(buttons=[actions.LEFT]))
         env.step(np.array([[0.0, 0.0, 1.0]] * 4))  # the left button goes down in the middle of each screen
     """
+
+    is_lasting = True
 
     def __init__(self, buttons: Sequence[int] = (actions.LEFT,)) -> None:
         """Choose the buttons.
@@ -164,6 +171,7 @@ class KeysAndPointer:
     def __init__(self, keys: ActionMap, pointer: ActionMap) -> None:
         """Join a map of keys, such as `Keys`, and a map of the pointer, such as `Pointer` or `ClickGrid`."""
         self.keys, self.pointer = keys, pointer
+        self.is_lasting = is_lasting(keys) and is_lasting(pointer)
 
     def space(self, width: int, height: int) -> Space[Any]:
         """Return a `Dict` of the two spaces."""
@@ -216,6 +224,11 @@ def action_map(argument: str | Sequence[Any] | ActionMap | None) -> ActionMap:
     if isinstance(argument, Sequence):
         return KeySets(argument)
     return argument
+
+
+def is_lasting(actions: ActionMap) -> bool:
+    """Return whether the same action twice in a row never sends anything."""
+    return bool(getattr(actions, "is_lasting", False))
 
 
 def choice(action: Any, count: int) -> int:

@@ -38,7 +38,7 @@ class EpisodeStatistics(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], buffer_length: int = 100) -> None:
         """Wrap `env`.

@@ -37,7 +37,7 @@ class EpisodicLives(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], key: str = "remote.lives") -> None:
         """Wrap `env`.

@@ -28,7 +28,7 @@ class FireStart(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], action: Any = 1) -> None:
         """Wrap `env`.

@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.arguments import check_batch
-from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, placed
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, placed, send_ticks
 
 
 class FrameSkip(GymWrapper):
     """Takes `skip` steps with every action (Bellemare et al. 2013; Mnih et al. 2015).
 
     The result contains the last frame, the sum of the rewards and the merged infos. In lock-step mode an action lasts
-    `skip` ticks. In real time the action is held for `skip` steps: `step_rate=60` and `skip=4` make 15 decisions per
-    second. (If only the last frame matters, `step_rate=15` without this wrapper does the same at lower cost.)
+    `skip` ticks. A remote runs them in a row after one message if the wrappers inside support it, as `NoopStart` and
+    `MaxFrames` do, and if the same action twice in a row sends nothing (see `ActionMap`). In real time the action is
+    held for `skip` steps: `step_rate=60` and `skip=4` make 15 decisions per second. (If only the last frame matters,
+    `step_rate=15` without this wrapper does the same at lower cost.)
 
     A row whose episode ends takes no further step within the call. The reset step, which returns the first frame of
     the next episode (`AutoresetMode.NEXT_STEP`), is not repeated.
@@ -34,7 +36,7 @@ class FrameSkip(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], skip: int = 4) -> None:
         """Wrap `env`.
@@ -56,6 +58,7 @@ class FrameSkip(GymWrapper):
             )
         self._skip = skip
         self._held: list[Any] = [None] * self.num_envs
+        self._sent = np.ones(self.num_envs, np.int64)  # the ticks of the row's first message
         self._resetting = np.zeros(self.num_envs, np.bool_)  # the row's next step is its reset step
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -71,8 +74,9 @@ class FrameSkip(GymWrapper):
 
     def send(self, actions: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
         """Send the actions of the first step; see `GymVectorEnv.send`."""
-        self.env.send(actions, ids)
-        for row, action in zip(self._rows(ids), iterate(self.action_space, actions), strict=True):
+        rows = self._rows(ids)
+        self._sent[rows] = send_ticks(self.env, actions, rows, np.full(len(rows), self._skip))
+        for row, action in zip(rows, iterate(self.action_space, actions), strict=True):
             self._held[row] = action
 
     def recv(
@@ -98,18 +102,21 @@ class FrameSkip(GymWrapper):
         check_batch(self, min_ready, max_ready, out)
         total: StepResult = self.env.recv()
         rows = self._rows(total[4].get("env_id"))
-        going = ~self._resetting[rows]
-        for _ in range(self._skip - 1):
-            going &= ~(total[2] | total[3] | total[4].get(gym_infos.RESETTING, False))
-            if not going.any():
+        left = np.where(self._resetting[rows], 0, self._skip - self._sent[rows])
+        while True:
+            over = total[2] | total[3] | total[4].get(gym_infos.RESETTING, False)
+            left[over] = 0
+            if not left.any():
                 break
-            total = self._go_on(total, rows, np.flatnonzero(going))
-        self._resetting[rows] = total[2] | total[3] | total[4].get(gym_infos.RESETTING, False)
+            total = self._go_on(total, rows, left)
+        self._resetting[rows] = over
         return placed(total, out)
 
-    def _go_on(self, total: StepResult, rows: RowNumbers, places: RowNumbers) -> StepResult:
-        """Take one more step with the rows at `places`, and add its results to `total`."""
-        self.env.send(self.join([self._held[row] for row in rows[places]]), rows[places])
+    def _go_on(self, total: StepResult, rows: RowNumbers, left: NDArray[np.int64]) -> StepResult:
+        """Take one more step with the rows that have ticks `left`, and add its results to `total`."""
+        places = np.flatnonzero(left)
+        held = self.join([self._held[row] for row in rows[places]])
+        left[places] -= send_ticks(self.env, held, rows[places], left[places])
         observations, rewards, terminations, truncations, infos = self.env.recv()
         total[1][places] += rewards
         total[2][places], total[3][places] = terminations, truncations

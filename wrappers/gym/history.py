@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
 from universe_client.gym.infos import FRAME_NUMBER, RESETTING, put
+from universe_client.gym.startup import brighten
+from universe_client.gym.vector_env import GymVectorEnv
+from vnc.reduction import Reduction
 from vnc.session import Frame
-from wrappers.gym.pixel_wrapper import PixelWrapper
-from wrappers.gym.wrapper import RowNumbers, StepResult, chosen_rows
+from wrappers.gym.pixel_wrapper import PixelWrapper, vision_of
+from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 
 class HistoryWrapper(PixelWrapper):
@@ -141,9 +144,12 @@ class MaxFrames(HistoryWrapper):
     """Returns, pixel by pixel, the brighter value of the last two steps: uint8 (n, height, width, channels).
 
     Atari games draw some sprites only on every other frame; the maximum of two frames shows them always (Mnih et al.
-    2015). The wrapper belongs inside `FrameSkip`, where each step is one frame. In lock-step mode the last two steps
-    are the last two frames of the console. In real time with `step_rate=60` and 60 frames per second they are the last
-    two frames that the agent received: one may be missing or repeated.
+    2015). The wrapper belongs inside `FrameSkip`, where each step is one frame.
+
+    In lock-step mode the last two steps are the last two frames of the console. The remotes combine them themselves if
+    all can; wrapping waits for them to be connected then, and the environment inside returns such frames from then on.
+    In real time with `step_rate=60` and 60 frames per second they are the last two frames that the agent received: one
+    may be missing or repeated.
 
     Example:
         env = gymnasium.make_vec("universe/Remote-v0", env_id="gym-core.ALE/Pong-v5", num_envs=8, step_rate=60)
@@ -162,8 +168,25 @@ class MaxFrames(HistoryWrapper):
             ConfigError: the observations of `env` are not pixels, or its autoreset mode is `SAME_STEP`.
         """
         super().__init__(env)
-        self._last = self._frames.copy()
+        self.passes_observations = self.passes_ticks = _brighten(env)
+        if self.passes_observations:
+            self.set_shape(vision_of(env.single_observation_space).shape)
+        else:
+            self._last = self._frames.copy()
         self._blended = np.zeros(self.num_envs, np.bool_)  # the row's last two frames differ
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment; see `HistoryWrapper.reset`."""
+        if not self.passes_observations:
+            return super().reset(seed=seed, options=options)
+        observations, infos = self.env.reset(seed=seed, options=options)
+        return self._own(observations), infos
+
+    def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
+        """Return the brighter frames of a batch."""
+        if not self.passes_observations:
+            return super().results(rows, result)
+        return self._own(result[0]), *result[1:]
 
     def begin(self, row: int, frame: Frame) -> None:
         """Show the first frame unchanged."""
@@ -178,3 +201,14 @@ class MaxFrames(HistoryWrapper):
         self._last[row] = frame
         self._blended[row] = new
         return True
+
+
+def _brighten(env: Any) -> bool:
+    """Have the remotes combine their last two frames, if nothing below changes frames; return whether they do."""
+    while isinstance(env, GymWrapper) and env.passes_observations and not isinstance(env, MaxFrames):
+        env = env.env
+    if not isinstance(env, GymVectorEnv) or env.reduction is None or not brighten(env.core):
+        return False
+    if not env.reduction.is_whole:  # by wrappers that were around it before
+        env.reduce(Reduction.whole(env.reduction.source))
+    return True

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.vector import VectorEnv
+from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
 from universe_client.gym.infos import NOOP, RESETTING, put
@@ -28,7 +29,8 @@ class NoopStart(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
+    passes_ticks = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], most: int = 30, action: Any = 0) -> None:
         """Wrap `env`.
@@ -45,8 +47,9 @@ class NoopStart(GymWrapper):
             raise ConfigError(f"most={most} must be at least 0")
         super().__init__(env)
         self._most, self._action = most, action
-        self._random = np.random.default_rng()
+        self._random = np.random.default_rng().spawn(self.num_envs)
         self._left = np.zeros(self.num_envs, np.int64)
+        self._ticks = np.ones(self.num_envs, np.int64)  # of the row's newest action
         self._resetting = np.zeros(self.num_envs, np.bool_)  # the row's next action is ignored
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -58,13 +61,21 @@ class NoopStart(GymWrapper):
         """
         observations, infos = self.env.reset(seed=seed, options=options)
         if seed is not None:
-            self._random = np.random.default_rng(seed)
+            self._random = np.random.default_rng(seed).spawn(self.num_envs)
         self._draw(chosen_rows(options, self.num_envs))
         self._resetting[:] = infos.get(RESETTING, False)
         return observations, infos
 
+    def send_ticks(self, actions: Any, ids: RowNumbers, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Send the no-op action for its own number of ticks; see `GymWrapper.send_ticks`."""
+        left = self._left[ids]
+        sent = super().send_ticks(actions, ids, np.where(left > 0, np.minimum(left, ticks), ticks))
+        self._ticks[ids] = sent
+        return sent
+
     def actions(self, rows: RowNumbers, actions: Any) -> Any:
         """Replace the first actions of each episode."""
+        self._ticks[rows] = 1
         return self.replace(actions, self._left[rows] > 0, self._action)
 
     def results(self, rows: RowNumbers, result: StepResult) -> StepResult:
@@ -72,11 +83,12 @@ class NoopStart(GymWrapper):
         observations, rewards, terminations, truncations, infos = result
         replaced = (self._left[rows] > 0) & ~self._resetting[rows]
         put(infos, NOOP, replaced)
-        self._left[rows] -= replaced
+        self._left[rows] -= replaced * self._ticks[rows]
         dones = terminations | truncations
         self._draw(rows[dones])
         self._resetting[rows] = dones | infos.get(RESETTING, False)
         return observations, rewards, terminations, truncations, infos
 
     def _draw(self, rows: RowNumbers) -> None:
-        self._left[rows] = self._random.integers(self._most, endpoint=True, size=len(rows))
+        # Each row has its own generator: the numbers do not depend on which row's episode ends first.
+        self._left[rows] = [self._random[row].integers(self._most, endpoint=True) for row in rows]

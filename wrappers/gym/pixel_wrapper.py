@@ -121,6 +121,13 @@ class PixelWrapper(GymWrapper):
             frames = frames[rows]
         return with_vision(observations, frames)
 
+    def _own(self, observations: Any) -> Any:
+        """Return observations whose pictures have been made below this wrapper."""
+        frames = vision_of(observations)
+        return with_vision(
+            observations, frames.copy() if self.copy and len(frames) == self.num_envs else frames
+        )
+
 
 def vision_of(observations: Any) -> Any:
     """Return the pixels of observations, or the space of the pixels of their space."""

@@ -11,7 +11,7 @@ from gymnasium.vector import VectorEnv
 from universe_client.gym.vector_env import GymVectorEnv
 from vnc.reduction import Reduction
 from vnc.session import Frame
-from wrappers.gym.pixel_wrapper import PixelWrapper, vision_of, with_vision
+from wrappers.gym.pixel_wrapper import PixelWrapper, vision_of
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult
 
 
@@ -23,6 +23,8 @@ class ReducingWrapper(PixelWrapper):
     frames. Otherwise the lowest of several such wrappers draws the pictures of all of them in one pass. In between may
     be wrappers that pass observations on (`GymWrapper.passes_observations`).
     """
+
+    passes_ticks = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Wrap `env`; see `PixelWrapper`."""
@@ -70,13 +72,6 @@ class ReducingWrapper(PixelWrapper):
         if self.reduction is not None:
             return super().results(rows, result)
         return self._own(result[0]), *result[1:]
-
-    def _own(self, observations: Any) -> Any:
-        """Return observations whose pictures the environment below has drawn."""
-        frames = vision_of(observations)
-        return with_vision(
-            observations, frames.copy() if self.copy and len(frames) == self.num_envs else frames
-        )
 
 
 def _reducible(env: Any) -> GymVectorEnv | ReducingWrapper | None:

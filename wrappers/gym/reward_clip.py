@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import VectorEnv
@@ -25,7 +25,7 @@ class RewardClip(GymWrapper):
         score = infos["raw_reward"]
     """
 
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], low: float = -1.0, high: float = 1.0) -> None:
         """Wrap `env`.

@@ -28,7 +28,7 @@ class StickyActions(GymWrapper):
     """
 
     takes_same_step: ClassVar[bool] = False
-    passes_observations: ClassVar[bool] = True
+    passes_observations = True
 
     def __init__(self, env: VectorEnv[Any, Any, Any], probability: float = 0.25) -> None:
         """Wrap `env`.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
 from universe_client.gym.arguments import check_batch
+from universe_client.gym.vector_env import GymVectorEnv
 
 if TYPE_CHECKING:
     _Base = VectorWrapper[Any, Any, Any, Any, Any]
@@ -43,9 +44,12 @@ class GymWrapper(_Base):
     takes_same_step: ClassVar[bool] = True
     """Whether the wrapper supports `AutoresetMode.SAME_STEP`, where the step that ends an episode returns the first
     frame of the next one."""
-    passes_observations: ClassVar[bool] = False
+    passes_observations: bool = False
     """Whether the wrapper passes observations on, whatever their shape, and does not look at them. Then wrappers of
     pixels above it may reduce what the environment below it observes."""
+    passes_ticks: bool = False
+    """Whether one step of several ticks is to the wrapper what so many steps of one tick are, which return only the
+    last frame and the sum of the rewards. Then `FrameSkip` above it sends one message for several ticks."""
 
     def __init__(self, env: VectorEnv[Any, Any, Any]) -> None:
         """Wrap `env`.
@@ -74,6 +78,23 @@ class GymWrapper(_Base):
     def send(self, actions: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
         """Send one action to each remote of `ids` (default: all); see `GymVectorEnv.send`."""
         self.env.send(self.actions(self._rows(ids), actions), ids)
+
+    def send_ticks(self, actions: Any, ids: RowNumbers, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Send actions that last several ticks of lock-step, as far as this wrapper and those below support it.
+
+        Args:
+            actions: a batch of k actions.
+            ids: intp (k,), the rows.
+            ticks: int64 (k,), the largest number of ticks for each.
+
+        Returns:
+            int64 (k,): how many ticks the next result of each row includes, unless its episode ends before. In real
+            time a tick is a step.
+        """
+        if not self.passes_ticks:
+            self.send(actions, ids)
+            return np.ones(len(ids), np.int64)
+        return send_ticks(self.env, self.actions(ids, actions), ids, ticks)
 
     def recv(
         self,
@@ -133,6 +154,14 @@ class GymWrapper(_Base):
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.env, name)
+
+
+def send_ticks(env: Any, actions: Any, ids: RowNumbers, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Call `send_ticks` of `env`; any other environment than those of this package takes one step."""
+    if isinstance(env, GymWrapper | GymVectorEnv):
+        return env.send_ticks(actions, ids, ticks)
+    env.send(actions, ids)
+    return np.ones(len(ids), np.int64)
 
 
 def placed(result: StepResult, out: NDArray[Any] | None) -> StepResult:

@@ -112,10 +112,11 @@ class GymCore(Runtime):
         """Take one step with the action of the keys that are down."""
         env, keys = self._opened()
         observation, reward, terminated, truncated, info = env.step(keys.action(self._keys.tick(events)))
+        done = bool(terminated or truncated)
         return Tick(
-            frame=observation if self._observes_screen else _frame(env),
+            frame=self._frame(env, observation) if self.frame_wanted or done else None,
             reward=float(reward),
-            done=bool(terminated or truncated),
+            done=done,
             truncated=bool(truncated and not terminated),
             env_observation=self._shown(observation),
             info=self._info(info),
@@ -125,6 +126,9 @@ class GymCore(Runtime):
         """Close the environment."""
         if self._env is not None:
             self._env.close()
+
+    def _frame(self, env: gymnasium.Env[Any, Any], observation: Any) -> Frame:
+        return observation if self._observes_screen else _frame(env)
 
     def _opened(self) -> tuple[gymnasium.Env[Any, Any], KeyMap]:
         if self._env is None or self._map is None:

@@ -131,7 +131,8 @@ class NeonDrive(Runtime):
         self._score += max(reward, 0)
         timeout = self._ticks >= self._episode_ticks and not self._crashed
         done = self._crashed or timeout
-        return Tick(frame=self._draw(), reward=float(reward), done=done, truncated=timeout)
+        frame = self._draw() if self.frame_wanted or done else None
+        return Tick(frame=frame, reward=float(reward), done=done, truncated=timeout)
 
     def _drive(self, side: int, pedal: int) -> None:
         self._drift += (side * STEER_SPEED - self._drift) * (1 - math.exp(-self._step / STEER_TIME))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Reward, Text
+from rewarder.protocol.messages import MAX_TICKS, Reward, Text
 from rewarder.sdk.environment import Runtime, Tick
-from rewarder.sdk.inbox import MAX_TICKS, step_input
+from rewarder.sdk.inbox import step_input
 from rewarder.sdk.results import Collected, publish
 from rewarder.sdk.ticker import Ticker
 from vnc.events import KeyEvent
@@ -78,3 +78,12 @@ def test_the_results_are_those_of_one_tick():
 def test_a_step_has_a_bounded_number_of_ticks(ticks):
     with pytest.raises(ValueError, match="ticks, it must have 1 to"):
         step_input([], ticks)
+
+
+def test_rewards_are_added_in_order():
+    results = Collected()
+    publish(results, EpisodeId((7,)), [Tick(reward=0.1)] * 10)
+    added = 0.0
+    for _ in range(10):
+        added += 0.1
+    assert results.messages[0][1].reward == added != 1.0, "as by a client that adds single ticks"

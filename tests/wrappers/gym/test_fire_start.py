@@ -45,7 +45,7 @@ def test_fire_is_pressed_for_a_whole_step():
     film = Film(ONE)
     noops = NoopStart(film, most=1)
     env = FireStart(FrameSkip(noops, skip=2), action=1)
-    env.reset(seed=3)
+    env.reset(seed=1)
     first, second = (int(count) for count in noops._left)
     assert {first, second} == {0, 1}
     late, prompt = [0, 1, 1, 1], [1, 1]

@@ -281,6 +281,16 @@ def test_a_screen_is_rendered_once_where_it_is_the_observation(opened, monkeypat
     assert runtime.tick([]).frame.shape == (210, 160, 3)
 
 
+def test_a_frame_that_nobody_sees_is_not_rendered_except_at_the_end(opened):
+    unseen, seen = opened("gym-core.CartPole-v1"), opened("gym-core.CartPole-v1")
+    for runtime in (unseen, seen):
+        runtime.reset(runtime.env_ids[0], 3)
+    unseen.frame_wanted = False
+    while not (tick := unseen.tick([])).done:
+        assert tick.frame is None and seen.tick([]).reward == tick.reward
+    assert np.array_equal(tick.frame, seen.tick([]).frame)
+
+
 def test_small_environments_are_quick():
     assert GymCore("gym-core.CartPole-v1").quick and GymCore("gym-core.ALE/Pong-v5").quick
     assert not GymCore("gym-core.some_module:SomeEnv").quick

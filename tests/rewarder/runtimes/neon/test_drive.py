@@ -214,3 +214,14 @@ def test_looking_pays_at_least_five_times(game, looked):
     seeing = np.mean([end.score for end in looked])
     print(f"random {blind:.1f}, looking {seeing:.1f}")
     assert seeing >= 5 * max(blind, 1)
+
+
+def test_a_frame_that_nobody_sees_is_not_drawn_except_at_the_end():
+    unseen, seen = NeonDrive(), NeonDrive()
+    for game in (unseen, seen):
+        game.open()
+        game.reset(ENV_ID, 3)
+    unseen.frame_wanted = False
+    while not (tick := unseen.tick([])).done:
+        assert tick.frame is None and seen.tick([]).reward == tick.reward
+    assert np.array_equal(tick.frame, seen.tick([]).frame)
