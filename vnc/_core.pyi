@@ -126,6 +126,12 @@ class Session:
         """Updates, rectangles, pixels, bytes, long cut texts."""
     def refresh(self) -> int:
         """Request the whole screen; return the `generation` that contains it."""
+    def listen(self, listens: bool) -> bool:
+        """Choose whether frames make `Pump.drain` return this session, one frame until a `take`; at first they do.
+
+        Returns:
+            With True: whether there is a frame that was not taken, and for which `drain` does not return it.
+        """
     @property
     def offer(self) -> tuple[bytes, str] | None:
         """The token of 16 bytes and the path of the server's offer of shared frames; None before it."""

@@ -173,6 +173,18 @@ class Session(Protocol):
         """
         ...
 
+    def listen(self, listens: bool) -> bool:
+        """Choose whether `on_change` is called for further frames, as it is at first. It may be called on any thread.
+
+        A driver may call `on_change` nevertheless. It is always called when a refresh is complete, when the server has
+        resized the screen, and when the session has ended.
+
+        Returns:
+            With True: whether there is a frame that was not taken, and for which `on_change` was not and will not be
+            called.
+        """
+        ...
+
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """Copy the newest frame, or draw a smaller picture of it, into an array.
 

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from tests.support.agent import one_step, until_running
+from tests.support.agent import one_step, until_running, wait_until
+from tests.support.drivers import needs_native
 from tests.support.remote import by_hand
 from universe_client import ConfigError, LocalStateError, VectorEnv
 
@@ -100,6 +101,38 @@ def test_wait_wakes_when_something_comes_and_on_close(scripted, playing):
     env.close()
     assert woken.wait(60)
     waiter.join()
+
+
+@needs_native
+def test_frames_wake_the_event_loop_only_while_a_thread_waits(scripted, playing):
+    remote = scripted()
+    env = playing(remote, driver="native")
+    while env.wait(0.3):
+        one_step(env)
+    calls: list[int] = []
+    session = env.remotes[0].link.session
+    on_change = session._on_change
+    session._on_change = lambda: (calls.append(1), on_change())
+
+    def shown(value: int) -> None:
+        frames = session.frames
+        remote.paint(value)
+        wait_until(lambda: session.frames > frames)
+
+    for value in range(1, 20):
+        shown(value)
+        assert one_step(env).pixel == value
+    assert not calls
+    shown(30)
+    assert env.wait(0), "the frame came before the wait"
+    assert one_step(env).pixel == 30
+    assert not env.wait(0)
+    timer = threading.Timer(0.1, remote.paint, [40])
+    timer.start()
+    assert env.wait(60), "the frame came during the wait"
+    assert one_step(env).pixel == 40
+    assert calls
+    timer.join()
 
 
 def test_close_is_idempotent_and_needs_no_reset(scripted, open_env):

@@ -27,6 +27,7 @@ from universe_client.core.connection import Connection
 from universe_client.core.input import InputGate
 from universe_client.core.pace import Pace
 from universe_client.core.progress import Progress
+from universe_client.core.threads import Waiters
 from universe_client.core.unreported import Unreported
 from universe_client.errors import (
     CallFailed,
@@ -90,9 +91,18 @@ class Link:
         config: Config,
         progress: Progress,
         on_change: Callable[[], None],
+        waiters: Waiters,
         make_pace: Callable[[Link], Pace],
     ) -> None:
-        """Prepare the link; `start` begins to connect. `on_change` is called when there is news for the agent."""
+        """Prepare the link; `start` begins to connect.
+
+        Args:
+            index, env_id, provider, config: see `RemoteVector`.
+            progress: knows how far the event loop has processed what has arrived.
+            on_change: called when there is news for the agent.
+            waiters: the agent's threads that wait for news.
+            make_pace: makes the `pace`.
+        """
         self.index, self.config = index, config
         self.state = State.CONNECTING
         self.connection = Connection(index, provider, config)
@@ -103,6 +113,7 @@ class Link:
         self._request = Request(env_id)
         self._progress = progress
         self._on_change = on_change
+        self._waiters = waiters
         self._calls = PendingCalls()
         self._backoff = Backoff(*config.backoff)
         self._failure: RemoteError | None = None  # the newest
@@ -209,7 +220,9 @@ class Link:
     async def _connect_and_play(self) -> RemoteError:
         """Connect, play until an error ends the connection, and return that error."""
         try:
-            await self.connection.open(self.buffer, self.update, self._receive)
+            await self.connection.open(self.buffer, self._see, self._receive)
+            if self.session is not None:
+                self._waiters.add(self.session)
             self._ready.set()
             self._start_deadline()
             self._enter(State.RESETTING)
@@ -227,6 +240,8 @@ class Link:
             self.gate.close()
             self._stop_deadline()
             self.pace.forget()
+            if self.session is not None:
+                self._waiters.remove(self.session)
             await self.connection.close()
 
     def _stage(self) -> str:
@@ -327,6 +342,12 @@ class Link:
         self._calls.receive(envelope, self.label)
         self.update()
 
+    def _see(self) -> None:
+        """The session has news: a frame, or something rarer."""
+        if self.session is not None:
+            self._progress.mark_since(self.session.frame_time)
+        self.update()
+
     def update(self) -> None:
         """Something has arrived: find out which episode is being played."""
         session = self.session
@@ -337,7 +358,6 @@ class Link:
             return
         if not self._ready.is_set():
             return  # a channel is still being opened, and the reset has not been requested
-        self._progress.mark_since(session.frame_time)
         running = self.running
         self._play(session, running if self.pace.shows(session, running) else None)
         self.wake()

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
+from universe_client.core.selector import IdleSelector
 from universe_client.errors import LocalStateError
 from universe_client.home import Home
 
@@ -21,7 +22,8 @@ class LoopThread:
         """Start the thread, a daemon called `name`."""
         self._home = Home()
         self._home.enter()
-        self._loop = asyncio.new_event_loop()
+        self._selector = IdleSelector()
+        self._loop = asyncio.SelectorEventLoop(self._selector)
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
         try:
             self._thread.start()
@@ -35,6 +37,10 @@ class LoopThread:
             self._loop.run_forever()
         finally:
             self._loop.close()
+
+    def is_idle(self) -> bool:
+        """Return whether the loop has processed all that has arrived; False: it may not have."""
+        return self._selector.is_idle()
 
     def call(self, function: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
         """Make the loop's thread call `function`; return without waiting for it.

@@ -23,16 +23,25 @@ class Progress:
     """Knows up to which moment (`time.monotonic()`) all arrivals have been processed. The links of a loop share it.
 
     `mark` and `mark_since` run on the event loop's thread, `allow` and `await_processed` on the agent's.
+
+    An idle loop has processed everything, and need not be woken for that. The turns of a busy one are counted.
     """
 
-    def __init__(self, call: Callable[[Callable[[], None]], object]) -> None:
-        """Begin with nothing processed; `call` makes the loop's thread call a function."""
-        self._call = call
+    def __init__(
+        self, call: Callable[[Callable[[], None]], object], is_idle: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Begin with nothing processed.
+
+        Args:
+            call: makes the loop's thread call a function.
+            is_idle: returns True if the loop has processed all that has arrived.
+        """
+        self._call, self._is_idle = call, is_idle
         self._condition = threading.Condition()
         self._turns = 0
         # Moments, each with the number of the turn after which everything that had arrived by then is processed.
         self._marks: deque[tuple[float, int]] = deque()
-        self._marked = self._processed = self._until = -math.inf
+        self._marked = self._processed = self._idle = self._until = -math.inf
 
     def allow(self, seconds: float) -> None:
         """Let all following calls of `await_processed` together wait for at most `seconds`.
@@ -67,7 +76,11 @@ class Progress:
 
     def await_processed(self, moment: float) -> bool:
         """Wait until all that had arrived by `moment` is processed; return False if the time of `allow` ends before."""
-        if self._processed >= moment:
+        if self._processed >= moment or self._idle >= moment:
+            return True
+        now = time.monotonic()
+        if now >= moment and self._is_idle():
+            self._idle = now
             return True
         if self._marked < moment:
             self._call(self.mark)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from universe_client.errors import LocalStateError
+from vnc.session import Session
 
 
 class Changed(threading.Event):
@@ -23,6 +25,51 @@ class Changed(threading.Event):
         super().set()
         for follower in self.followers:
             follower.set()
+
+
+class Waiters:
+    """A context for threads that wait for frames: only while one is inside, sessions wake the event loop for frames.
+
+    All methods may be called on any thread.
+    """
+
+    def __init__(self, on_news: Callable[[], object]) -> None:
+        """`on_news` is called at an entry if a frame came while nobody was inside."""
+        self._on_news = on_news
+        self._lock = threading.Lock()
+        self._sessions: set[Session] = set()
+        self._inside = 0
+
+    def add(self, session: Session) -> None:
+        """Include a new session, which wakes the event loop for frames."""
+        with self._lock:
+            self._sessions.add(session)
+            if not self._inside:
+                session.listen(False)
+
+    def remove(self, session: Session) -> None:
+        """Forget a session."""
+        with self._lock:
+            self._sessions.discard(session)
+
+    def stay(self) -> None:
+        """Enter for good."""
+        self.__enter__()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            listening = self._sessions if self._inside == 1 else ()
+            news = [session.listen(True) for session in listening]
+        if any(news):
+            self._on_news()
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                for session in self._sessions:
+                    session.listen(False)
 
 
 class OneThread:

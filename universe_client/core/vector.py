@@ -19,7 +19,7 @@ from universe_client.core.loop import LoopThread
 from universe_client.core.pace import RealTime
 from universe_client.core.progress import Progress
 from universe_client.core.remote import Remote, Slot
-from universe_client.core.threads import Changed, OneThread
+from universe_client.core.threads import Changed, OneThread, Waiters
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider
@@ -62,12 +62,15 @@ class RemoteVector:
         self.n = self.provider.n
         self._changed = Changed()
         self._loop = LoopThread()
-        self._progress = Progress(self._loop.call)
+        self._progress = Progress(self._loop.call, self._loop.is_idle)
+        self._waiters = Waiters(self._changed.set)
         links = [self._link(index) for index in range(self.n)]
         self.remotes = [Remote(link) for link in links]
         self._calls = RemoteCalls(links, self._loop)
         self._one_thread = OneThread()
         self._is_lockstep = self.config.mode == "lockstep"
+        if self._is_lockstep:
+            self._waiters.stay()
         self._was_reset = False
         self._finalizer = weakref.finalize(self, _shut_down, self._loop, links, self.provider)
         for link in links:
@@ -80,7 +83,16 @@ class RemoteVector:
 
     def _link(self, index: int) -> Link:
         pace = LockStep if self.config.mode == "lockstep" else RealTime
-        return Link(index, self.env_id, self.provider, self.config, self._progress, self._changed.set, pace)
+        return Link(
+            index,
+            self.env_id,
+            self.provider,
+            self.config,
+            self._progress,
+            self._changed.set,
+            self._waiters,
+            pace,
+        )
 
     @property
     def closed(self) -> bool:
@@ -215,7 +227,8 @@ class RemoteVector:
         self._home.enter()
         if self._is_lockstep and not self.closed:
             self._loop.call(self._watch)
-        changed = self._changed.wait(timeout)
+        with self._waiters:
+            changed = self._changed.wait(timeout)
         if forget:
             self._changed.clear()
         return changed
@@ -227,6 +240,7 @@ class RemoteVector:
     def follow(self, event: threading.Event) -> None:
         """Also set `event` whenever something comes from a remote."""
         self._changed.followers.append(event)
+        self._waiters.stay()
         if self._changed.is_set():
             event.set()
 

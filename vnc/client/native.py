@@ -331,6 +331,10 @@ class NativeSession:
         """See `vnc.session.Session.refresh`."""
         return self._core.refresh()
 
+    def listen(self, listens: bool) -> bool:
+        """See `vnc.session.Session.listen`."""
+        return self._core.listen(listens)
+
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """See `vnc.session.Session.take`; copies or draws only what changed since the last take into `out`."""
         return self._core.take(out) if reduction is None else self._core.take(out, reduction.native)

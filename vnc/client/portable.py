@@ -116,6 +116,10 @@ class PortableSession:
 
     # -- any thread ---------------------------------------------------------------------------------------------
 
+    def listen(self, listens: bool) -> bool:
+        """See `vnc.session.Session.listen`; it has no effect, because the event loop decodes each frame."""
+        return False
+
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """See `vnc.session.Session.take`; this driver always copies or draws the whole frame."""
         self._home.enter()

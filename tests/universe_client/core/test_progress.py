@@ -60,6 +60,23 @@ async def test_waiting_for_an_unmarked_moment_marks_it():
     assert progress.await_processed(moment)
 
 
+def test_an_idle_loop_is_not_called():
+    calls: list[object] = []
+    idle = [True, False]
+    progress = Progress(calls.append, lambda: idle.pop(0))
+    moment = time.monotonic()
+    assert progress.await_processed(moment)
+    assert progress.await_processed(moment), "known from before"
+    assert idle == [False] and not calls
+    assert not progress.await_processed(time.monotonic())
+    assert calls, "a busy loop is to say when it is done"
+
+
+def test_a_moment_to_come_is_not_processed_by_an_idle_loop():
+    progress = Progress(lambda function: None, lambda: True)
+    assert not progress.await_processed(time.monotonic() + 60)
+
+
 def test_another_thread_waits_until_it_is_processed():
     loop = LoopThread()
     progress = Progress(loop.call)

@@ -9,7 +9,7 @@ import pytest
 from tests.support.agent import one_step, wait_until
 from tests.support.remote import by_hand
 from universe_client import LocalStateError
-from universe_client.core.threads import Changed, OneThread
+from universe_client.core.threads import Changed, OneThread, Waiters
 
 
 def test_followers_are_set_with_it_and_cleared_by_themselves():
@@ -22,6 +22,42 @@ def test_followers_are_set_with_it_and_cleared_by_themselves():
     follower.clear()
     changed.set()
     assert follower.is_set()
+
+
+class FakeSession:
+    """A session that knows whether somebody listens, and may have a frame that nobody was told of."""
+
+    def __init__(self) -> None:
+        self.listens, self.has_news = True, False
+
+    def listen(self, listens: bool) -> bool:
+        self.listens = listens
+        has_news, self.has_news = self.has_news, self.has_news and not listens
+        return listens and has_news
+
+
+def test_sessions_are_listened_to_while_threads_wait():
+    news: list[bool] = []
+    waiters, (first, second) = Waiters(lambda: news.append(True)), (FakeSession(), FakeSession())
+    waiters.add(first)
+    assert not first.listens
+    with waiters:
+        assert first.listens
+        waiters.add(second)
+        assert second.listens
+        with waiters:
+            pass
+        assert first.listens and second.listens, "one thread still waits"
+    assert not (first.listens or second.listens or news)
+    waiters.remove(second)
+    first.has_news = True
+    with waiters:
+        assert news == [True]
+        assert not second.listens
+    waiters.stay()
+    with waiters:
+        pass
+    assert first.listens
 
 
 def elsewhere(function) -> list[object]:

@@ -87,6 +87,58 @@ async def test_python_is_told_once_of_frames_that_nobody_takes(opened):
         assert changes.count == 2
 
 
+async def test_python_is_told_of_frames_while_it_listens(opened):
+    steps = [asyncio.Event() for _ in range(3)]
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.update(raw(1))
+        for value, step in enumerate(steps, 2):
+            await step.wait()
+            peer.update(raw(value))
+        await peer.idle()
+
+    async with opened.to(talk) as (session, changes):
+        await changes.until(lambda: session.frames == 1 and changes.count == 1)
+        assert not session.listen(False)
+        taken(session)
+        steps[0].set()
+        await changes.until(lambda: session.frames == 2)
+        assert not session.listen(False)
+        assert session.listen(True), "a frame that is new"
+        assert not session.listen(True), "it was told of"
+        taken(session)
+        session.listen(False)
+        steps[1].set()
+        await changes.until(lambda: session.frames == 3)
+        taken(session)
+        assert not session.listen(True), "nothing is new"
+        assert changes.count == 1, "nobody was told of a frame"
+        steps[2].set()
+        await changes.until(lambda: session.frames == 4 and changes.count == 2)
+
+
+async def test_python_is_told_of_refreshes_and_of_the_end_though_it_does_not_listen(opened):
+    ends = asyncio.Event()
+
+    async def talk(peer: Peer) -> None:
+        await peer.request()
+        peer.update(raw(1))
+        await peer.request()  # the incremental one
+        for _ in range(2):
+            peer.update(raw(2))
+            await peer.request()
+        await ends.wait()
+
+    async with opened.to(talk) as (session, changes):
+        await changes.until(lambda: session.frames >= 1 and changes.count == 1)
+        session.listen(False)
+        refresh = session.refresh()
+        await changes.until(lambda: session.generation == refresh and changes.count == 2)
+        ends.set()
+        await changes.until(lambda: session.error is not None and changes.count == 3)
+
+
 async def test_take_refuses_an_array_that_is_not_contiguous(opened):
     async with opened.to(Peer.idle) as (session, _):
         with pytest.raises(ValueError, match="contiguous"):

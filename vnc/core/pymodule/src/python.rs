@@ -200,6 +200,12 @@ impl Session {
         Ok(py.detach(|| self.session.refresh()))
     }
 
+    /// Choose whether `Pump.drain` returns the session for frames; return whether there is one that was neither taken nor
+    /// returned.
+    fn listen(&self, listens: bool) -> bool {
+        self.session.listen(listens)
+    }
+
     /// The offer of shared frames: the token, and the path of the socket that gives the memory for it.
     #[getter]
     fn offer<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyBytes>, &str)> {

@@ -5,8 +5,6 @@ use rfb::{Connection, Reduction};
 /// A session's connection with its framebuffer. The session locks it.
 pub(crate) struct Decoder {
     pub connection: Connection,
-    /// Whether a frame was announced to Python and not copied since.
-    pub announced: bool,
 }
 
 /// The target array has another shape than the frame, whose shape is (height, width, 3) as given here.
@@ -22,8 +20,6 @@ impl Decoder {
         reduction: Option<&Reduction>,
         target: &mut [u8],
     ) -> Result<u64, Mismatch> {
-        // The next frame is to be announced.
-        self.announced = false;
         let Some(frame) = self.connection.frame() else { return Ok(since.unwrap_or_default()) };
         let size = [usize::from(frame.height()), usize::from(frame.width()), 3];
         if shape != size {

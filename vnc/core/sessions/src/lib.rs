@@ -1,18 +1,19 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ session ─→ decoder, published, hub, deadlines, mapping, socket ─→ process, sync
+//! pump ─→ session ─→ decoder, published, notice, hub, deadlines, mapping, socket ─→ process, sync
 //! ```
 //! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
 //! thread may call it. `decoder` holds its connection and frames behind a lock. `published` contains what other threads
-//! read of it without a lock. `hub` lists the sessions with news for an event loop. `deadlines` limits how long each
-//! stage of a session takes, `mapping` reads frames from memory that the server shares, and `socket` writes without
-//! blocking.
+//! read of it without a lock. `hub` lists the sessions with news for an event loop, and `notice` decides whether a frame is
+//! news. `deadlines` limits how long each stage of a session takes, `mapping` reads frames from memory that the server
+//! shares, and `socket` writes without blocking.
 
 mod deadlines;
 mod decoder;
 mod hub;
 mod mapping;
+mod notice;
 mod process;
 mod published;
 mod pump;

@@ -13,8 +13,9 @@ use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
 use crate::mapping::{Layout, Mapping, Unusable};
+use crate::notice::Notice;
 use crate::process::Process;
-use crate::published::{Changes, Failure, Published, kind};
+use crate::published::{Changes, Failure, Published, kind, monotonic};
 use crate::socket::{CLOSED, error_text, write};
 use crate::sync::{Mutex, lock};
 
@@ -26,6 +27,7 @@ pub struct Session {
     process: Process,
     entry: Arc<Entry>,
     published: Published,
+    notice: Notice,
     /// Whether the caller reads and writes the bytes. Otherwise the session has a stream until it ends.
     fed: bool,
     /// Locked for reading to use the socket, for writing to close it.
@@ -67,9 +69,10 @@ impl Session {
             process: Process::this(),
             entry: Entry::new(opening.id),
             published: Published::default(),
+            notice: Notice::default(),
             fed,
             stream: RwLock::new(opening.stream),
-            decoder: Mutex::new(Decoder { connection: opening.connection, announced: false }),
+            decoder: Mutex::new(Decoder { connection: opening.connection }),
             outgoing: Mutex::new(Vec::new()),
             outgoing_limit: opening.outgoing_limit,
             clock: Mutex::new(Clock::new(fed, Instant::now())),
@@ -248,7 +251,7 @@ impl Session {
 
     /// React to received bytes: send the answers, publish the changes, list the session if there is news.
     fn react(&self, decoder: &mut Decoder) {
-        let Decoder { connection, announced } = decoder;
+        let connection = &mut decoder.connection;
         let answer = connection.data_to_send();
         if !answer.is_empty() {
             self.send(&answer);
@@ -274,12 +277,13 @@ impl Session {
                 Event::Cursor(_) | Event::Bell => {}
             }
         }
-        if changes.frames > self.published.frames() {
+        let is_frame = changes.frames > self.published.frames();
+        if is_frame {
             changes.drawn = Some((drawn, monotonic()));
-            news |= !std::mem::replace(announced, true);
         }
         lock(&self.clock).receive(connection.unfinished(), Instant::now());
         news |= self.published.publish(changes);
+        news |= is_frame && self.notice.frame();
         if let Some(error) = connection.error() {
             self.finish(kind(error), error.to_string());
         } else if news {
@@ -296,6 +300,12 @@ impl Session {
         let generation = connection.refresh();
         self.send(&connection.data_to_send());
         generation
+    }
+
+    /// Choose whether frames list the session in the hub, as they do at first: one frame until `copy`. Return whether there
+    /// is a frame that was neither copied nor listed; it is not listed.
+    pub fn listen(&self, listens: bool) -> bool {
+        self.notice.listen(listens)
     }
 
     /// From now on, read frames from the memory that the server has offered. `memory` must be open during the call.
@@ -353,6 +363,7 @@ impl Session {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
+        self.notice.copied();
         Some(decoder.copy(shape, since, reduction, target))
     }
 
@@ -368,7 +379,9 @@ impl Session {
         reduction: Option<&Reduction>,
         target: &mut [u8],
     ) -> Result<u64, Mismatch> {
-        lock(&self.decoder).copy(shape, since, reduction, target)
+        let mut decoder = lock(&self.decoder);
+        self.notice.copied();
+        decoder.copy(shape, since, reduction, target)
     }
 
     /// Check the deadlines, and free memory that is not needed now.
@@ -384,10 +397,4 @@ impl Session {
             }
         }
     }
-}
-
-/// Return the time of Python's `time.monotonic()`, in seconds.
-fn monotonic() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
