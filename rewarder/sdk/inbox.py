@@ -90,6 +90,11 @@ class Inbox:
         self.notify()
 
     @property
+    def has_news(self) -> bool:
+        """Whether something has ended the wait, or will end it as soon as the waiting task runs."""
+        return self._has_news
+
+    @property
     def has_step(self) -> bool:
         """Whether a step is waiting."""
         return self._step is not None

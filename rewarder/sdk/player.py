@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping
 
 from rewarder.protocol.sessions import ResetRequest
+from rewarder.sdk.beat import Beat
 from rewarder.sdk.environment import Runtime
 from rewarder.sdk.game import Game
 from rewarder.sdk.inbox import Inbox, LockStep
@@ -135,7 +136,10 @@ class Player:
             self._answer(step)
 
     async def _is_due(self) -> bool:
-        """Wait for the next deadline or, in lock-step, for a step; return False if something else comes first."""
+        """Wait for the next deadline or, in lock-step, for a step; return False if something else comes first.
+
+        The ticks of a quick environment run meanwhile; then it waits for a step, or for something else.
+        """
         inbox, pace = self._inbox, self._game.pace
         while not inbox.has_step:
             if inbox.resets or self._lane is not None:
@@ -143,10 +147,21 @@ class Player:
             if inbox.lockstep:
                 await inbox.wait()
                 pace.resume(time.monotonic())
+            elif self._worker.is_inline:
+                await Beat(pace, inbox, self._tick).run()
+                if self._game.is_over:
+                    return False
             elif not await inbox.wait(pace.delay(time.monotonic())):
                 pace.ticked(time.monotonic())
                 return True
         return True
+
+    def _tick(self) -> bool:
+        """Run a tick on the event loop's thread; return whether the episode goes on."""
+        ticks, frame = self._ticker.run(*self._inbox.take_input())
+        self._show(frame)
+        self._game.advance(self._rewarder, ticks)
+        return not self._game.is_over
 
     async def _run_lane(self, lane: Lane) -> None:
         """Let a step channel run until something else is to be done, then bring VNC clients up to date."""

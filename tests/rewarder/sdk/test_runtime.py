@@ -280,8 +280,9 @@ async def test_one_password_opens_both_ports(vnc):
         assert session.shape == (8, 16, 3)
 
 
+@pytest.mark.parametrize("quick", [False, True], ids=["own thread", "quick"])
 @pytest.mark.parametrize("stage", ["reset", "tick", "frame"])
-async def test_a_crash_is_told_and_raised(stage, caplog):
+async def test_a_crash_is_told_and_raised(stage, quick, caplog):
     crash = threading.Event()
 
     def script(number):
@@ -291,6 +292,7 @@ async def test_a_crash_is_told_and_raised(stage, caplog):
         return Tick(frame=np.zeros(shape, np.uint8))
 
     runtime = Scripted(script)
+    runtime.quick = quick
     async with served(runtime) as (ports, task), wire(ports) as client:
         await client.until("v0.env.describe", env_state="running")
         if stage == "reset":
@@ -371,6 +373,34 @@ async def test_a_quick_runtime_runs_on_the_event_loops_thread():
     async with served(runtime):
         await runtime.until(lambda: runtime.number > 5)
     assert runtime.threads == {threading.get_ident()}
+
+
+async def test_a_quick_runtime_plays_its_episodes_and_those_that_are_asked_for():
+    """Its ticks run in callbacks: each ends at the end of the episode, at a reset, and when a client steps."""
+    runtime = Scripted(lambda number: Tick(reward=1.0, done=number == 4))
+    runtime.quick = True
+    async with served(runtime) as (ports, _), wire(ports) as client:
+        await runtime.until(lambda: len(runtime.resets) >= 4)
+        for seed in range(20):
+            request = await client.send("v0.env.reset", seed=seed)
+            reply = await client.until("v0.reply.env.reset")
+            assert reply["headers"]["parent_message_id"] == request
+            assert ("test.Scripted-v0", seed) in runtime.resets
+            done = await client.until("v0.env.reward", done=True)
+            assert done["headers"]["episode_id"] == reply["headers"]["episode_id"]
+
+
+async def test_a_quick_runtime_keeps_its_rate():
+    runtime = Scripted()
+    runtime.quick = True
+    async with served(runtime) as (ports, _):
+        await runtime.until(lambda: runtime.number > 1)
+        began, first = time.monotonic(), runtime.number
+        await runtime.until(lambda: runtime.number >= first + 100)
+        took = time.monotonic() - began
+        health = await get_health(ports)
+    assert took > 0.49, "100 ticks of 5 ms"
+    assert health["ticks_per_second"] < 210
 
 
 async def test_a_quick_runtime_that_is_too_slow_for_its_rate_answers_between_ticks():
