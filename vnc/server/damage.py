@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -77,22 +77,38 @@ def _touched(rect: Rect) -> Part:
 
 def merge(grid: Grid) -> list[Rect]:
     """Return few rectangles, in tiles, that cover the set tiles: runs of a row joined with equal runs above."""
-    if grid.all():
-        return [Rect(0, 0, grid.shape[1], grid.shape[0])]
-    padded = np.zeros((grid.shape[0], grid.shape[1] + 2), np.int8)
-    padded[:, 1:-1] = grid
-    edges = np.argwhere(np.diff(padded, axis=1)).tolist()
+    flags, columns = grid.tobytes(), grid.shape[1]
+    if 0 not in flags:
+        return [Rect(0, 0, columns, grid.shape[0])]
     finished: list[Rect] = []
-    growing: dict[tuple[int, int], Rect] = {}
-    for (y, start), (_, end) in zip(edges[::2], edges[1::2], strict=True):
-        above = growing.get((start, end))
-        if above is not None and above.y + above.height == y:
-            growing[start, end] = above._replace(height=above.height + 1)
-            continue
-        if above is not None:
-            finished.append(above)
-        growing[start, end] = Rect(start, y, end - start, 1)
-    return bounded([*finished, *growing.values()])
+    # The first and last row of each run, which may go on below.
+    growing: dict[tuple[int, int], tuple[int, int]] = {}
+    for y, start, end in _runs(flags, columns):
+        top, bottom = growing.get((start, end), (y, y - 1))
+        if bottom < y - 1:
+            finished.append(Rect(start, top, end - start, bottom + 1 - top))
+            top = y
+        growing[start, end] = top, y
+    last = [
+        Rect(start, top, end - start, bottom + 1 - top) for (start, end), (top, bottom) in growing.items()
+    ]
+    return bounded(finished + last)
+
+
+def _runs(flags: bytes, columns: int) -> Iterator[tuple[int, int, int]]:
+    """Return the runs of set flags in rows: row, first column, and the column after the last.
+
+    Searching so few bytes costs less than a single call of NumPy.
+    """
+    first = flags.find(1)
+    while first >= 0:
+        row = first // columns
+        begin = row * columns
+        end = flags.find(0, first, begin + columns)
+        if end < 0:
+            end = begin + columns
+        yield row, first - begin, end - begin
+        first = flags.find(1, end)
 
 
 def bounded(rects: list[Rect]) -> list[Rect]:
@@ -123,13 +139,13 @@ class Damage:
     def take(self, region: Rect) -> list[Rect]:
         """Return the changed rectangles inside `region`, and mark them as sent; `region` is inside the screen."""
         rows, columns = _touched(region)
-        grid = self._grid[rows, columns]
-        if not grid.any():
+        merged = merge(self._grid[rows, columns])
+        if not merged:
             return []
         x, y = columns.start * TILE, rows.start * TILE
         rects = [
             Rect(x + tile.x * TILE, y + tile.y * TILE, tile.width * TILE, tile.height * TILE)
-            for tile in merge(grid)
+            for tile in merged
         ]
         self._grid[self._inside(region)] = False
         clipped = (rect.intersection(region) for rect in rects)
