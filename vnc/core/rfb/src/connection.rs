@@ -343,12 +343,13 @@ impl Connection {
         update.scan(self.buffer.pending(), &mut self.decoders, &self.config.limits)?;
         let complete = update.complete();
         let input = self.buffer.pending();
-        if !complete && input.len() <= self.config.limits.whole_update {
+        let large = input.len() > self.config.limits.whole_update;
+        if large && !complete {
+            update.split_rows(input, &mut self.decoders)?;
+        }
+        if !complete && (!large || !update.is_drawable()) {
             self.state = State::Update(update);
             return Ok(false);
-        }
-        if !complete {
-            update.split_rows(input, &mut self.decoders)?;
         }
         self.shown.begin(&update, &self.screen);
         let origin = self.screen.origin();

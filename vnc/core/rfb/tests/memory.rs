@@ -95,3 +95,14 @@ fn a_closed_connection_frees_its_memory() {
     connection.receive(&bytes);
     assert_eq!((connection.frames(), connection.error()), (1, None));
 }
+
+#[test]
+fn a_large_rect_that_is_incomplete_takes_no_copy_of_the_frame() {
+    let limits = Limits { whole_update: 1 << 20, ..Limits::default() };
+    let mut connection = ready_with(limits, SIDE, SIDE);
+    // As much of a rect as a decoder cannot draw in parts.
+    let bytes = update(&[announced(encodings::ZLIB, &vec![0; 3 << 20])]);
+    let peak = peak(|| fed(&mut connection, &bytes[..2 << 20]));
+    assert!(connection.in_update());
+    assert!(peak <= MOST, "{peak} bytes at once");
+}

@@ -303,6 +303,11 @@ impl Update {
         count
     }
 
+    /// Whether rects are recorded that `draw` has not decoded.
+    pub const fn is_drawable(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
     /// Record the whole rows of an incomplete raw rect as a rect, so that they can be drawn now.
     pub fn split_rows(&mut self, input: &[u8], decoders: &mut Registry) -> Result<(), Error> {
         let Some(Open { number, rect, encoding: RAW, progress }) = &mut self.open else { return Ok(()) };
