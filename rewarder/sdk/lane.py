@@ -26,6 +26,11 @@ IDLE = 0.1
 """Seconds without a step after which VNC clients are shown the newest frame."""
 WATCHED = 1 / 30
 """Seconds after which they are shown a newer one while steps run."""
+BRIEF = 0.02
+"""Seconds in which the next step usually arrives. On the event loop's thread, `Lane.run` waits for it so long, which
+costs less than a turn of the event loop; anything else that arrives ends the wait."""
+TURN = 0.05
+"""Seconds after which it lets the event loop run in any case."""
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +57,7 @@ class Lane:
         self._poll = select.poll()
         self._poll.register(channel.fileno(), select.POLLIN)
         self._poll.register(self._wake, select.POLLIN)
+        self._arrivals = _poll_of(self._loop)
 
     @property
     def pixels(self) -> Frame:
@@ -125,9 +131,13 @@ class Lane:
         Returns:
             True if there are no more steps, without `wait`; False if something else is to be done.
         """
+        began = time.monotonic()
         while self.is_open and not self._inbox.resets:
-            if wait and not self._channel.has_message and not self._await_message():
-                return False
+            if not self._channel.has_message:
+                if wait and not self._await_message():
+                    return False
+                if not wait and not self._await_arrival(began + TURN):
+                    return True
             received = self._receive(wait)
             if received is not None:
                 self._step(*received)
@@ -142,6 +152,10 @@ class Lane:
         if self._wake in ready:
             os.eventfd_read(self._wake)
         return ready == {self._channel.fileno()}
+
+    def _await_arrival(self, end: float) -> bool:
+        """Wait briefly for anything that arrives for the event loop; return False if nothing does, and after `end`."""
+        return time.monotonic() < end and (self._arrivals is None or bool(self._arrivals.poll(BRIEF * 1000)))
 
     def _receive(self, wait: bool) -> tuple[int | None, Step] | None:
         """Return the next step and its message id; None if there is none."""
@@ -199,3 +213,13 @@ class Lane:
             self._channel.send(message, time.time(), episode_id, number)
         except OSError as error:
             self._end(error)
+
+
+def _poll_of(loop: asyncio.AbstractEventLoop) -> select.poll | None:
+    """Return what is ready when something has arrived for the event loop; None if the loop has no descriptor."""
+    fileno = getattr(getattr(loop, "_selector", None), "fileno", None)  # asyncio has no public name for it
+    if fileno is None:
+        return None
+    arrivals = select.poll()
+    arrivals.register(fileno(), select.POLLIN)
+    return arrivals

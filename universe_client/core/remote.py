@@ -210,6 +210,8 @@ class Remote:
             info["env_status.reason"] = self._reason(popped)
         info["error"] = None if self.new_error is None else str(self.new_error)
         self._traffic.add_to(info, self.view.session)
+        if self.view.is_shared:
+            info["stats.vnc.pixels_by"] = "shared"
         rewarder = self._connection.rewarder
         clock = None if rewarder is None else rewarder.clock
         add_latencies(info, popped, clock, self._reaction, self.view.seen_time if is_shown else None)

@@ -82,6 +82,11 @@ class View:
             self.number = -1
 
     @property
+    def is_shared(self) -> bool:
+        """Whether the newest frame has come otherwise than from the session, from memory that the remote shares."""
+        return self._pixels is not None
+
+    @property
     def is_filled(self) -> bool:
         """Whether the array holds a frame."""
         return self.number >= 0

@@ -13,6 +13,7 @@ missing number is 0 and a missing string None; the mask is False there. Addition
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,12 @@ FILLED = -1
 _TIMES = ("reaction_time", "stats.gauges.")
 _VARYING = ("reaction_time", "stats.gauges.", "stats.vnc.", "env_status.episode_id", "env_status.complete.")
 
+_BLANKS = {key: default for key, (default, _) in SCHEMA.items() if key.startswith(_VARYING)}
+
 
 def steady(info: Mapping[str, Any]) -> dict[str, Any]:
     """Return `info` without values that differ between two runs with the same seed and actions: times, bytes, ids."""
-    blanks = {key: default for key, (default, _) in SCHEMA.items() if key.startswith(_VARYING)}
-    return {**info, **blanks}
+    return {**info, **_BLANKS}
 
 
 def _dtype(key: str, default: object) -> type:
@@ -48,17 +50,21 @@ DTYPES: dict[str, type] = {key: _dtype(key, default) for key, (default, _) in SC
     RESETTING: bool
 }
 """The dtype of each key that is in every infos."""
+_COLUMNS = [(key, f"_{key}", dtype) for key, dtype in DTYPES.items()]
 
 
 def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
     """Return one array and one mask per key; None stands for a row without values."""
     batched: dict[str, Any] = {}
     known = [{} if info is None else info for info in infos]
-    for key, dtype in DTYPES.items():
-        batched[key], batched[f"_{key}"] = column([info.get(key) for info in known], dtype)
-    for key in sorted({key for info in known for key in info.keys() - DTYPES.keys()}):
-        values = [info.get(key) for info in known]
-        batched[key], batched[f"_{key}"] = column(values, _common(values))
+    # All columns in few calls: this runs in every step.
+    columns = zip(*(map(info.get, DTYPES) for info in known), strict=True) if known else repeat(())
+    for (key, mask, dtype), values in zip(_COLUMNS, columns, strict=False):
+        batched[key], batched[mask] = column(values, dtype)
+    more = (info.keys() - DTYPES.keys() for info in known if not info.keys() <= DTYPES.keys())
+    for key in sorted(set().union(*more)):
+        own = [info.get(key) for info in known]
+        batched[key], batched[f"_{key}"] = column(own, _common(own))
     return batched
 
 
@@ -76,8 +82,12 @@ def unbatch(infos: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
 
 def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return `values` as an array of `dtype`, and the mask of the rows whose value is not None."""
-    array = np.full(len(values), None).view(ObjectColumn) if dtype is object else np.zeros(len(values), dtype)
-    mask = np.zeros(len(values), np.bool_)
+    n = len(values)
+    array: NDArray[Any] = np.empty(n, object).view(ObjectColumn) if dtype is object else np.zeros(n, dtype)
+    mask = np.zeros(n, np.bool_)
+    if dtype is not object and None not in values:  # the usual case, in two calls
+        array[:], mask[:] = values, True
+        return array, mask
     for row, value in enumerate(values):
         if value is not None:
             array[row], mask[row] = value, True

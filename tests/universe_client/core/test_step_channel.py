@@ -57,7 +57,9 @@ def pixel(vision: Any) -> list[int]:
 def test_it_is_used_unless_vnc_is_asked_for(stepped, way):
     env = stepped(Counting(), **WAYS[way])
     assert (env.remotes[0].link.connection.steps is not None) is (way == "step channel")
-    assert pixel(one_step(env).observation["vision"])[0] == 1
+    step = one_step(env)
+    assert pixel(step.observation["vision"])[0] == 1
+    assert step.info["stats.vnc.pixels_by"] == ("shared" if way == "step channel" else "vnc")
 
 
 def film(options: dict[str, Any]) -> list[Any]:
