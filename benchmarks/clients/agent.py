@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from benchmarks.clients.meter import PATIENT
-from universe_client.core.loop import LoopThread
+from universe_client.core.event_loop.loop import LoopThread
 from vnc.client import portable
 from vnc.events import KeyEvent
 from vnc.session import Connect, Session, VNCAddress

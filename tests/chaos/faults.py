@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from tests.chaos.fleet import Fleet, Member
-from tests.support.processes import command_line, descendants
-from tests.support.proxy import Proxy
+from tests.support.network.proxy import Proxy
+from tests.support.system.processes import command_line, descendants
 
 _RECOVERY = 10.0
 """How long a remote may be away after the end of its fault, in seconds."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rewarder.serving import Serving
 from tests.chaos.ledger import ENV_ID, HEIGHT, WIDTH, Life
-from tests.support.proxy import Proxy
-from universe_client.core.loop import LoopThread
+from tests.support.network.proxy import Proxy
+from universe_client.core.event_loop.loop import LoopThread
 from universe_client.providers.embedded import EmbeddedProvider
 from universe_client.providers.process import ProcessProvider
 from universe_client.providers.provider import RemoteAddress

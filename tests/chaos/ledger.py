@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from tests.support.processes import start_ticks
+from tests.support.system.processes import start_ticks
 
 ENV_ID = "chaos.Numbers-v0"
 WIDTH, HEIGHT = 24, 16

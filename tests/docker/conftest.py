@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from tests.support.containers import agent, containers, daemon, engine, open_env, running_env, stranger, tidy
+from tests.support.system.containers import (
+    agent,
+    containers,
+    daemon,
+    engine,
+    open_env,
+    running_env,
+    stranger,
+    tidy,
+)
 
 __all__ = ["agent", "containers", "daemon", "engine", "open_env", "running_env", "stranger", "tidy"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import universe_client
-from tests.support.agent import until_running
+from tests.support.remotes.agent import until_running
 
 pytestmark = pytest.mark.docker
 

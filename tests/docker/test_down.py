@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.support.agent import steps, until, wait_until
-from tests.support.containers import command, left_behind, of_session
+from tests.support.remotes.agent import steps, until, wait_until
+from tests.support.system.containers import command, left_behind, of_session
 from universe_client.core.link import State
 from universe_client.providers.containers import provider as docker
 from universe_client.providers.containers.engine import Engine

@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 
 import universe_client
-from tests.support.agent import steps, until, until_running, wait_until
-from tests.support.containers import AGENT, CARTPOLE, command, left_behind, of_session
+from tests.support.remotes.agent import steps, until, until_running, wait_until
+from tests.support.system.containers import AGENT, CARTPOLE, command, left_behind, of_session
 from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker

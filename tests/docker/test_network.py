@@ -9,8 +9,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.support.agent import wait_until
-from tests.support.containers import JUDGE, PLAYER, ROOT, shell
+from tests.support.remotes.agent import wait_until
+from tests.support.system.containers import JUDGE, PLAYER, ROOT, shell
 from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import universe_client
-from tests.support.agent import one_step, steps, until_running, wait_until
 from tests.support.drivers import DRIVERS
+from tests.support.remotes.agent import one_step, steps, until_running, wait_until
 from universe_client import type_text
 
 pytestmark = pytest.mark.docker

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import universe_client
-from tests.support.agent import one_step, until, until_running
+from tests.support.remotes.agent import one_step, until, until_running
 from universe_client.cli.run import Run, Until
 from universe_client.providers.containers.provider import DockerProvider
 

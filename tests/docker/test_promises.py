@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.containers import JUDGE, PLAYER, ROOT, shell
+from tests.support.system.containers import JUDGE, PLAYER, ROOT, shell
 
 pytestmark = pytest.mark.docker
 

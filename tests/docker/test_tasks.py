@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from rewarder.runtimes.desktop.tasks.task import COLOURS
-from tests.support.agent import running, until
-from tests.support.containers import PLAYER, shell
-from tests.support.tasks import button, instruction, middle, result
+from tests.support.remotes.agent import running, until
+from tests.support.remotes.tasks import button, instruction, middle, result
+from tests.support.system.containers import PLAYER, shell
 from universe_client import click, drag, type_text
 from wrappers import Throttle
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import universe_client
-from tests.support.agent import until_running
-from tests.support.certificates import authority, identity
+from tests.support.network.certificates import authority, identity
+from tests.support.remotes.agent import until_running
 
 __all__ = ["authority", "identity"]
 

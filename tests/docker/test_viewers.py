@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 
 from rewarder.serving import Serving
-from tests.support import viewers
-from tests.support.agent import one_step, until_running, wait_until
-from tests.support.containers import PLAYER, command, shell
-from tests.support.headless import page
-from tests.support.tasks import instruction
-from tests.support.viewer_page import CONNECTED, looks_like, next_picture, type_folder
+from tests.support.remotes.agent import one_step, until_running, wait_until
+from tests.support.remotes.tasks import instruction
+from tests.support.system.containers import PLAYER, command, shell
+from tests.support.system.headless import page
+from tests.support.system.viewer_page import CONNECTED, looks_like, next_picture, type_folder
+from tests.support.vnc import viewers
 from universe_client.cli.pages import viewer_url
 from universe_client.providers.containers.provider import DockerProvider
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agent import failed, until
+from tests.support.remotes.agent import failed, until
 from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from tests.faults.rows import ANY, Measure, Results
-from tests.support.certificates import authority, identity
 from tests.support.faults import evil, proxied
 from tests.support.fixtures import driver, far_side, no_thread_is_left, open_env, playing, scripted
-from tests.support.served import serve_runtime
-from tests.support.sessions import opened, server
+from tests.support.network.certificates import authority, identity
+from tests.support.remotes.served import serve_runtime
+from tests.support.vnc.sessions import opened, server
 
 __all__ = [
     "authority",

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.agent import failed, one_step, until, until_running, wait_until
-from tests.support.forked import in_a_fork
-from tests.support.gym import open_gym
-from tests.support.remote import ScriptedRemote
+from tests.support.remotes.agent import failed, one_step, until, until_running, wait_until
+from tests.support.remotes.forked import in_a_fork
+from tests.support.remotes.gym import open_gym
+from tests.support.remotes.remote import ScriptedRemote
 from tests.support.timing import Stopwatch
 from universe_client import RemoteError, VectorEnv
 from universe_client.providers.address import AddressProvider

@@ -12,7 +12,7 @@ from tests.chaos.fleet import ROOT
 from tests.chaos.ledger import Life
 from tests.chaos.remote import LEDGER
 from tests.chaos.run import chaos
-from tests.support.processes import start_ticks
+from tests.support.system.processes import start_ticks
 
 SECONDS = 30.0
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.agent import running, until, until_running, wait_until
-from tests.support.containers import (
+from tests.support.remotes.agent import running, until, until_running, wait_until
+from tests.support.system.containers import (
     PLAYER,
     ROOT,
     containers,
@@ -24,7 +24,7 @@ from tests.support.containers import (
     shell,
     tidy,
 )
-from tests.support.dockerd import OwnDaemon
+from tests.support.system.dockerd import OwnDaemon
 from universe_client.errors import ProviderError
 from universe_client.providers.containers.images import image_for
 from universe_client.providers.containers.provider import DockerProvider

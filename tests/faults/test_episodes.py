@@ -11,7 +11,7 @@ from websockets.asyncio.connection import broadcast
 from rewarder.client import RewarderTimeouts
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.sessions import checked_reward
-from tests.support.agent import (
+from tests.support.remotes.agent import (
     failed,
     is_done,
     one_step,
@@ -20,7 +20,7 @@ from tests.support.agent import (
     until_running,
     wait_until,
 )
-from tests.support.remote import ScriptedRemote, by_hand
+from tests.support.remotes.remote import ScriptedRemote, by_hand
 from tests.support.timing import Stopwatch
 from universe_client.errors import AuthError, PeerLost, ProtocolError, ResetTimeout
 from universe_client.providers.address import AddressProvider

@@ -7,9 +7,18 @@ import re
 
 import pytest
 
-from tests.support.agent import one_step, until, wait_until
-from tests.support.containers import PLAYER, containers, daemon, engine, open_env, running_env, shell, tidy
-from tests.support.tasks import instruction, result
+from tests.support.remotes.agent import one_step, until, wait_until
+from tests.support.remotes.tasks import instruction, result
+from tests.support.system.containers import (
+    PLAYER,
+    containers,
+    daemon,
+    engine,
+    open_env,
+    running_env,
+    shell,
+    tidy,
+)
 from universe_client import type_text
 
 __all__ = ["containers", "daemon", "engine", "open_env", "running_env", "tidy"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.agent import failed, one_step, running, until
+from tests.support.remotes.agent import failed, one_step, running, until
 from vnc.capture.capture import read_capture
 
 ROOM = 64  # KiB of the disk

@@ -12,8 +12,8 @@ from functools import partial
 import pytest
 
 from rewarder.client import RewarderAddress
-from tests.support.agent import failed, until, until_running, wait_until
-from tests.support.scarcity import in_use, no_descriptors, no_processes
+from tests.support.remotes.agent import failed, until, until_running, wait_until
+from tests.support.system.scarcity import in_use, no_descriptors, no_processes
 from tests.support.timing import Stopwatch
 from universe_client import make
 from universe_client.errors import ConnectError, ProviderError

@@ -6,11 +6,11 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from tests.support.agent import is_done, running, until, until_running
+from tests.support.remotes.agent import is_done, running, until, until_running
 from tests.support.timing import Stopwatch
-from tests.support.xvnc import logo, xvnc_server
+from tests.support.vnc.xvnc import logo, xvnc_server
 from tests.vnc.rfb_client import RFBClient
-from universe_client.core.loop import LoopThread
+from universe_client.core.event_loop.loop import LoopThread
 from universe_client.errors import PeerLost
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress

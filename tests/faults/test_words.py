@@ -24,12 +24,12 @@ from rewarder.protocol.messages import SERVER_MESSAGES, Headers, Message, Unknow
 from rewarder.version import peer_version
 from rewarder.viewer.site import viewer_path
 from tests.rewarder.remotes import Scripted, served
-from tests.support.agent import Step, failed, until, until_running
-from tests.support.headless import page
-from tests.support.remote import ScriptedRemote, frame
-from tests.support.rfb import Peer, raw
-from tests.support.viewer_page import CONNECTED
-from universe_client.core.loop import LoopThread
+from tests.support.remotes.agent import Step, failed, until, until_running
+from tests.support.remotes.remote import ScriptedRemote, frame
+from tests.support.system.headless import page
+from tests.support.system.viewer_page import CONNECTED
+from tests.support.vnc.rfb import Peer, raw
+from universe_client.core.event_loop.loop import LoopThread
 
 ROW = pytest.mark.fault("F44", "control characters in texts of a remote")
 HARMFUL = "\x1b]52;c;Zm9v\x07|\x1b[31m|\x9b2J|\x08|\x7f|\u202e|\u2066|\u200f|\u2028|\U000e0041|\r"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.support.certificates import authority, identity
 from tests.support.faults import evil, proxied
 from tests.support.fixtures import driver, far_side, no_thread_is_left, open_env, playing, scripted
-from tests.support.served import serve_runtime
+from tests.support.network.certificates import authority, identity
+from tests.support.remotes.served import serve_runtime
 
 __all__ = [
     "authority",

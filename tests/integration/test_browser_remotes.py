@@ -6,9 +6,9 @@ import time
 import pytest
 
 import universe_client
-from tests.support.agent import one_step, running, until, until_running
-from tests.support.processes import descendants
-from tests.support.tasks import HEIGHT, QUERY_HEIGHT, WIDTH, button
+from tests.support.remotes.agent import one_step, running, until, until_running
+from tests.support.remotes.tasks import HEIGHT, QUERY_HEIGHT, WIDTH, button
+from tests.support.system.processes import descendants
 from universe_client import click
 from universe_client.providers import ProcessProvider
 

@@ -7,9 +7,9 @@ import time
 import pytest
 
 import universe_client
-from tests.support.agent import is_done, one_step, until
-from tests.support.processes import descendants
-from tests.support.tasks import instruction, middle
+from tests.support.remotes.agent import is_done, one_step, until
+from tests.support.remotes.tasks import instruction, middle
+from tests.support.system.processes import descendants
 from universe_client import click, type_text
 from universe_client.providers import ProcessProvider
 

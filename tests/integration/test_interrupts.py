@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agent import wait_until
-from tests.support.processes import Obituary, descendants
+from tests.support.remotes.agent import wait_until
+from tests.support.system.processes import Obituary, descendants
 
 ROOT = Path(__file__).parents[2]
 COMMAND = "import sys, universe_client_command; sys.exit(universe_client_command.main())"

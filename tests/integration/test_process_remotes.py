@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import universe_client
-from tests.support.agent import one_step, running, until, until_running
-from tests.support.processes import Obituary, command_line, descendants, listener, state
+from tests.support.remotes.agent import one_step, running, until, until_running
+from tests.support.system.processes import Obituary, command_line, descendants, listener, state
 from universe_client import Config
 from universe_client.providers import ProcessProvider
 from vnc.session import Timeouts

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.agent import LEFT, PRESS, one_step, until_running, wait_until
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import LEFT, PRESS, one_step, until_running, wait_until
+from tests.support.remotes.remote import by_hand
 from universe_client import LocalStateError
 from vnc.events import KeyEvent, PointerEvent
 

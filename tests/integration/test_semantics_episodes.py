@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.support.agent import Step, is_done, one_step, running, steps, until, until_running, wait_until
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import (
+    Step,
+    is_done,
+    one_step,
+    running,
+    steps,
+    until,
+    until_running,
+    wait_until,
+)
+from tests.support.remotes.remote import by_hand
 
 # -- episodes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple
 
-from tests.support.agent import PRESS, Step, failed, is_done, one_step, running, until, wait_until
+from tests.support.remotes.agent import PRESS, Step, failed, is_done, one_step, running, until, wait_until
 from universe_client.core.info import SCHEMA
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.agent import failed, is_done, one_step, steps, until, until_running
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import failed, is_done, one_step, steps, until, until_running
+from tests.support.remotes.remote import by_hand
 
 # -- observations
 

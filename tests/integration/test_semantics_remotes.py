@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import universe_client
-from tests.support.agent import LEFT, PRESS, is_done, one_step, running, until, until_running
+from tests.support.remotes.agent import LEFT, PRESS, is_done, one_step, running, until, until_running
 from vnc.events import KeyEvent
 
 

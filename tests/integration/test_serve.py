@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support import viewers
-from tests.support.agent import steps
-from tests.support.processes import Obituary, descendants
-from tests.support.serve_command import serve_command
+from tests.support.remotes.agent import steps
+from tests.support.remotes.serve_command import serve_command
+from tests.support.system.processes import Obituary, descendants
+from tests.support.vnc import viewers
 from universe_client import GymVectorEnv, VectorEnv
 
 OPTIONS = ("--allow-call", "gravity", "--env-observation", "--fps", "30")

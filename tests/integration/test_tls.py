@@ -14,16 +14,16 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from tests.support import viewers
-from tests.support.agent import is_done, one_step, until, until_running
-from tests.support.certificates import Authority
-from tests.support.processes import command_line, descendants
-from tests.support.rfb import Peer
-from tests.support.serve_command import serve_command
-from tests.support.served import Counting
-from tests.support.vencrypt import Talk, breaking_off
-from tests.support.xvnc import logo, secure_xvnc
-from universe_client.core.loop import LoopThread
+from tests.support.network.certificates import Authority
+from tests.support.remotes.agent import is_done, one_step, until, until_running
+from tests.support.remotes.serve_command import serve_command
+from tests.support.remotes.served import Counting
+from tests.support.system.processes import command_line, descendants
+from tests.support.vnc import viewers
+from tests.support.vnc.rfb import Peer
+from tests.support.vnc.vencrypt import Talk, breaking_off
+from tests.support.vnc.xvnc import logo, secure_xvnc
+from universe_client.core.event_loop.loop import LoopThread
 from universe_client.errors import AuthError
 from universe_client.providers import RemoteAddress
 from universe_client.providers.address import parse

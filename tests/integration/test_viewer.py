@@ -13,9 +13,9 @@ from rewarder.display.xdisplay import XDisplay
 from rewarder.runtimes import program
 from rewarder.runtimes.desktop.desktop import on_display
 from tests.rewarder.remotes import Scripted, served, wire
-from tests.support.agent import PRESS, one_step, until_running, wait_until
-from tests.support.headless import page
-from tests.support.viewer_page import CONNECTED, looks_like, next_picture, picture, type_folder
+from tests.support.remotes.agent import PRESS, one_step, until_running, wait_until
+from tests.support.system.headless import page
+from tests.support.system.viewer_page import CONNECTED, looks_like, next_picture, picture, type_folder
 from universe_client.cli.view import viewer_url
 from universe_client.providers import EmbeddedProvider
 from vnc.events import KeyEvent, PointerEvent

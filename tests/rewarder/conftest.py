@@ -12,7 +12,7 @@ from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import Envelope
 from rewarder.server.server import ResetRequest, RewarderServer
-from tests.support.certificates import authority, identity
+from tests.support.network.certificates import authority, identity
 
 __all__ = ["authority", "identity"]
 

@@ -16,9 +16,9 @@ from rewarder.errors import AuthError, ConnectError, RewarderError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.server.server import ServerLimits
 from tests.rewarder.conftest import EPISODE, PASSWORD, Bench
-from tests.support.certificates import Authority
-from tests.support.rfb import Peer, listening
-from tests.support.vencrypt import breaking_off
+from tests.support.network.certificates import Authority
+from tests.support.vnc.rfb import Peer, listening
+from tests.support.vnc.vencrypt import breaking_off
 from vnc.tls import TLS
 
 HANDSHAKE, CHANGE, ALERT, APPLICATION = 22, 20, 21, 23

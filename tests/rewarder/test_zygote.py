@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import Obituary, command_line, descendants
+from tests.support.system.processes import Obituary, command_line, descendants
 
 ROOT = Path(__file__).parents[2]
 NEON = "builtin.NeonDrive-v0"

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.proxy import Proxy
-from tests.support.remote import ScriptedRemote
-from tests.support.rfb import Peer, listening
-from universe_client.core.loop import LoopThread
+from tests.support.network.proxy import Proxy
+from tests.support.remotes.remote import ScriptedRemote
+from tests.support.vnc.rfb import Peer, listening
+from universe_client.core.event_loop.loop import LoopThread
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.agent import until_running
 from tests.support.drivers import DRIVERS, WAYS
-from tests.support.remote import ScriptedRemote
+from tests.support.remotes.agent import until_running
+from tests.support.remotes.remote import ScriptedRemote
 from universe_client import Config, VectorEnv
-from universe_client.core.loop import LoopThread
+from universe_client.core.event_loop.loop import LoopThread
 from universe_client.providers.address import AddressProvider
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import Timeouts

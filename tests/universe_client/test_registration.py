@@ -11,8 +11,8 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
 from tests.support.fixtures import provider
-from tests.support.gym import QUICKLY
-from tests.support.remote import HEIGHT, WIDTH
+from tests.support.remotes.gym import QUICKLY
+from tests.support.remotes.remote import HEIGHT, WIDTH
 from universe_client import GymEnv, GymVectorEnv
 from universe_client.gym.check import check_vector_env
 from universe_client.registration import GYMNASIUM_IDS, register_environments

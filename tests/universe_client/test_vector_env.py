@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from tests.support.agent import one_step, until_running, wait_until
 from tests.support.drivers import needs_native
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import one_step, until_running, wait_until
+from tests.support.remotes.remote import by_hand
 from universe_client import ConfigError, LocalStateError, VectorEnv
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.certificates import authority, identity
 from tests.support.fixtures import driver
-from tests.support.sessions import opened, server
-from tests.support.xvnc import xvnc_server
+from tests.support.network.certificates import authority, identity
+from tests.support.vnc.sessions import opened, server
+from tests.support.vnc.xvnc import xvnc_server
 
 __all__ = ["authority", "driver", "identity", "opened", "server"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.certificates import Authority
-from tests.support.rfb import Peer
-from tests.support.sessions import taken
-from tests.support.vencrypt import X509_NONE, agree
-from tests.support.xvnc import logo, secure_xvnc
+from tests.support.network.certificates import Authority
+from tests.support.vnc.rfb import Peer
+from tests.support.vnc.sessions import taken
+from tests.support.vnc.vencrypt import X509_NONE, agree
+from tests.support.vnc.xvnc import logo, secure_xvnc
 from vnc.errors import AuthError, ConnectError, ProtocolError
 from vnc.session import Timeouts, VNCAddress
 from vnc.tls import TLS

@@ -8,7 +8,7 @@ import gymnasium
 import pytest
 
 import wrappers
-from tests.support.gym import open_gym
+from tests.support.remotes.gym import open_gym
 from universe_client import ConfigError, GymEnv
 from universe_client.adapters.rlpyt import EnvInfoWrapper, GymEnvWrapper
 from wrappers import GymWrapper, Joint, Throttle, Unvectorize, Vectorize, Wrapper

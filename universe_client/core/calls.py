@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rewarder.client import RewarderClient
 from rewarder.protocol.messages import Call, Envelope, ReplyCall, ReplyError
 from rewarder.protocol.values import pack, unpack
-from universe_client.core.loop import LoopThread
+from universe_client.core.event_loop.loop import LoopThread
 from universe_client.errors import CallFailed, ConfigError, RemoteError, Unsupported
 
 if TYPE_CHECKING:

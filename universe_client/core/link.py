@@ -24,10 +24,10 @@ from universe_client.config import Config
 from universe_client.core.backoff import Backoff
 from universe_client.core.calls import PendingCalls
 from universe_client.core.connection import Connection
+from universe_client.core.event_loop.progress import Progress
+from universe_client.core.event_loop.threads import Waiters
 from universe_client.core.input import InputGate
 from universe_client.core.pace import Pace
-from universe_client.core.progress import Progress
-from universe_client.core.threads import Waiters
 from universe_client.core.unreported import Unreported
 from universe_client.errors import (
     CallFailed,

@@ -11,15 +11,15 @@ from typing import Any
 
 from universe_client.config import Config
 from universe_client.core.calls import RemoteCalls
+from universe_client.core.event_loop.loop import LoopThread
+from universe_client.core.event_loop.progress import Progress
+from universe_client.core.event_loop.threads import Changed, OneThread, Waiters
 from universe_client.core.idle import IdleDetector
 from universe_client.core.info import blank
 from universe_client.core.link import Link, State
-from universe_client.core.lockstep import LockStep
-from universe_client.core.loop import LoopThread
+from universe_client.core.lockstep.lockstep import LockStep
 from universe_client.core.pace import RealTime
-from universe_client.core.progress import Progress
 from universe_client.core.remote import Remote, Slot
-from universe_client.core.threads import Changed, OneThread, Waiters
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider

@@ -21,7 +21,7 @@ from rewarder.display.mirror import Mirror
 from rewarder.display.x11_windows import WindowClient
 from rewarder.display.xdisplay import XDisplay
 from tests.support.fixtures import driver
-from tests.support.sessions import Changes, Opener, opened, taken
+from tests.support.vnc.sessions import Changes, Opener, opened, taken
 from vnc.errors import AuthError, ConnectError
 from vnc.events import KeyEvent, PointerEvent
 from vnc.session import Frame, Session

@@ -10,8 +10,8 @@ import pytest
 from rewarder.display import x11_windows
 from rewarder.display.x11_windows import WindowClient
 from rewarder.display.xdisplay import XDisplay
-from tests.support.agent import wait_until
-from tests.support.hand import Hand
+from tests.support.remotes.agent import wait_until
+from tests.support.remotes.hand import Hand
 from universe_client.spaces import actions
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from rewarder.display.x11 import XClient
 from rewarder.display.xdisplay import DisplayError, XDisplay
-from tests.support.certificates import too_old
-from tests.support.processes import Obituary, command_line, descendants
+from tests.support.network.certificates import too_old
+from tests.support.system.processes import Obituary, command_line, descendants
 from vnc.client.portable import connect
 from vnc.errors import AuthError
 from vnc.events import KeyEvent

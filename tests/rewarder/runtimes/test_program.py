@@ -16,7 +16,7 @@ from rewarder.display.xdisplay import DisplayError, XDisplay
 from rewarder.runtimes import opened, program
 from rewarder.runtimes.program import ProgramFailed, ProgramRuntime
 from rewarder.serving import Serving
-from tests.support.processes import Obituary, descendants, session, state
+from tests.support.system.processes import Obituary, descendants, session, state
 from vnc.client.portable import connect
 from vnc.session import VNCAddress
 

@@ -13,7 +13,7 @@ from rewarder.credentials import authorization
 from rewarder.viewer import site as viewer_module
 from rewarder.viewer.site import Viewer, ViewerTokens, find_novnc
 from tests.rewarder.remotes import Scripted, served
-from tests.support.http import get
+from tests.support.network.http import get
 
 PASSWORD = "canary-5d1e"
 MODULE = "export default class RFB {}\n"

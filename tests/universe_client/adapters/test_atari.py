@@ -18,7 +18,7 @@ from stable_baselines3.common.atari_wrappers import (
     NoopResetEnv,
 )
 
-import tests.support.adapters  # noqa: F401  torch takes one thread
+import tests.support.remotes.adapters  # noqa: F401  torch takes one thread
 from universe_client import ConfigError, GymEnv
 from universe_client.gym.atari import Console, Joystick, import_ale
 from wrappers.gym.atari import joystick

@@ -13,10 +13,10 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor
 
-from tests.support.adapters import idle, step_until
-from tests.support.agent import set_reset_timeout, wait_until
-from tests.support.gym import values
-from tests.support.remote import HEIGHT, WIDTH, by_hand, press_game
+from tests.support.remotes.adapters import idle, step_until
+from tests.support.remotes.agent import set_reset_timeout, wait_until
+from tests.support.remotes.gym import values
+from tests.support.remotes.remote import HEIGHT, WIDTH, by_hand, press_game
 from universe_client import ConfigError
 from universe_client.adapters.sb3 import AlreadySteppingError, NotSteppingError, SB3VecEnv
 from universe_client.errors import ResetTimeout

@@ -21,11 +21,11 @@ from stable_baselines3.common.vec_env import (
     VecTransposeImage,
 )
 
-from tests.support.adapters import idle
-from tests.support.agent import wait_until
-from tests.support.gym import QUICKLY
-from tests.support.remote import HEIGHT, WIDTH
-from tests.support.served import Counting
+from tests.support.remotes.adapters import idle
+from tests.support.remotes.agent import wait_until
+from tests.support.remotes.gym import QUICKLY
+from tests.support.remotes.remote import HEIGHT, WIDTH
+from tests.support.remotes.served import Counting
 from universe_client import ConfigError, GymEnv
 from universe_client.adapters.sb3 import AlreadySteppingError
 

@@ -11,7 +11,7 @@ import torch
 from gymnasium import wrappers
 from torchrl.envs import GymEnv, GymWrapper, check_env_specs, step_mdp
 
-import tests.support.adapters  # noqa: F401  torch takes one thread
+import tests.support.remotes.adapters  # noqa: F401  torch takes one thread
 import universe_client  # noqa: F401  registers its environments with Gymnasium
 
 WORLD: dict[str, Any] = {"env_id": "gym-core.CartPole-v1", "mode": "lockstep", "actions": ["Left", "Right"]}

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from gymnasium.error import AlreadyPendingCallError
 
-from tests.support.agent import one_step
-from tests.support.gym import noop, open_gym, values
-from tests.support.remote import by_hand
-from tests.support.served import Counting, serve_runtime
+from tests.support.remotes.agent import one_step
+from tests.support.remotes.gym import noop, open_gym, values
+from tests.support.remotes.remote import by_hand
+from tests.support.remotes.served import Counting, serve_runtime
 from universe_client import GymEnv
 from universe_client.adapters.sb3 import SB3VecEnv
 

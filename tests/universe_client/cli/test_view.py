@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.rewarder.remotes import Scripted, served
-from tests.support.certificates import Authority
+from tests.support.network.certificates import Authority
 from universe_client.cli import view as view_module
 from universe_client.cli.main import main
 from universe_client.cli.view import viewer_url

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.support.agent import wait_until
-from tests.support.gym import open_gym
-from tests.support.served import HEIGHT, WIDTH, Counting, serve_runtime
+from tests.support.remotes.agent import wait_until
+from tests.support.remotes.gym import open_gym
+from tests.support.remotes.served import HEIGHT, WIDTH, Counting, serve_runtime
 from universe_client import ConfigError, GymVectorEnv, VectorEnv
 from universe_client.errors import CallFailed, Unsupported
 from universe_client.providers.address import AddressProvider

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.agent import one_step, wait_until
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import one_step, wait_until
+from tests.support.remotes.remote import by_hand
 from universe_client import ConfigError
 from universe_client.config import Config
 from universe_client.core.idle import AgentIdle

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.agent import steps
 from tests.support.drivers import needs_native
+from tests.support.remotes.agent import steps
 from universe_client.core.info import SCHEMA, blank, merge
 
 

@@ -6,8 +6,8 @@ import asyncio
 import threading
 import time
 
-from tests.support.agent import until, until_running, wait_until
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import until, until_running, wait_until
+from tests.support.remotes.remote import by_hand
 from universe_client.core.link import State
 from universe_client.errors import PeerLost, ProviderError, RemoteError, ResetRejected
 from universe_client.providers.address import AddressProvider

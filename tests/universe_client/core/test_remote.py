@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 import threading
 
-from tests.support.agent import one_step, running, until, until_running, wait_until
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import one_step, running, until, until_running, wait_until
+from tests.support.remotes.remote import by_hand
 from tests.support.timing import Stopwatch
 from vnc.events import KeyEvent
 

@@ -11,8 +11,8 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from tests.support.agent import set_reset_timeout
-from tests.support.gym import any_done, noop, open_gym, step_until, three, values
+from tests.support.remotes.agent import set_reset_timeout
+from tests.support.remotes.gym import any_done, noop, open_gym, step_until, three, values
 from universe_client import ConfigError, GymEnv, GymVectorEnv
 from universe_client.errors import ArgumentTypeError
 from universe_client.gym import infos as gym_infos

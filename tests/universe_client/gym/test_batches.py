@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.gym import open_gym, three, values
-from tests.support.remote import HEIGHT, WIDTH
+from tests.support.remotes.gym import open_gym, three, values
+from tests.support.remotes.remote import HEIGHT, WIDTH
 from universe_client import ConfigError
 from wrappers import FrameSkip, FrameStack, Grey, Resize
 

@@ -14,10 +14,10 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.wrappers import PassiveEnvChecker, RecordEpisodeStatistics, TimeLimit
 
-from tests.support.agent import wait_until
 from tests.support.fixtures import provider
-from tests.support.gym import QUICKLY, open_gym
-from tests.support.remote import HEIGHT, WIDTH, by_hand
+from tests.support.remotes.agent import wait_until
+from tests.support.remotes.gym import QUICKLY, open_gym
+from tests.support.remotes.remote import HEIGHT, WIDTH, by_hand
 from universe_client import ConfigError, GymEnv
 from universe_client.errors import ConnectError, ResetTimeout
 from universe_client.spaces.pixel_box import PixelBox

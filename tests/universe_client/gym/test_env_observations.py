@@ -9,9 +9,9 @@ from gymnasium.spaces import Box
 from gymnasium.utils.env_checker import check_env
 
 from rewarder.sdk.runtime import Tick
-from tests.support.agent import wait_until
-from tests.support.gym import open_gym
-from tests.support.served import Counting, serve_runtime
+from tests.support.remotes.agent import wait_until
+from tests.support.remotes.gym import open_gym
+from tests.support.remotes.served import Counting, serve_runtime
 from universe_client import ConfigError, GymVectorEnv
 from universe_client.errors import Unsupported
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.own_envs import own
+from tests.support.remotes.own_envs import own
 from universe_client import GymEnv, GymVectorEnv, VectorEnv
 from wrappers import BlockingReset
 

@@ -12,8 +12,8 @@ from gymnasium.wrappers.vector import (
     DictInfoToList,
 )
 
-from tests.support.gym import any_done, noop, open_gym, step_until, three, values
-from tests.support.remote import HEIGHT, WIDTH
+from tests.support.remotes.gym import any_done, noop, open_gym, step_until, three, values
+from tests.support.remotes.remote import HEIGHT, WIDTH
 from universe_client import ConfigError
 from universe_client.spaces.action_maps import Keys, Pointer
 from vnc.events import KeyEvent, PointerEvent

@@ -20,8 +20,8 @@ from gymnasium.wrappers.vector import (
     TransformObservation,
 )
 
-from tests.support.gym import any_done, new_value, noop, open_gym, step_until, three, values
-from tests.support.remote import HEIGHT, WIDTH
+from tests.support.remotes.gym import any_done, new_value, noop, open_gym, step_until, three, values
+from tests.support.remotes.remote import HEIGHT, WIDTH
 from tests.support.timing import seconds
 from universe_client import ConfigError, GymVectorEnv, LocalStateError
 from universe_client.errors import ConnectError

@@ -13,9 +13,18 @@ from gymnasium.wrappers.vector import (
     RecordEpisodeStatistics,
 )
 
-from tests.support.agent import set_reset_timeout, wait_until
-from tests.support.gym import any_done, has_shown, new_value, noop, open_gym, step_until, three, values
-from tests.support.remote import by_hand, press_game
+from tests.support.remotes.agent import set_reset_timeout, wait_until
+from tests.support.remotes.gym import (
+    any_done,
+    has_shown,
+    new_value,
+    noop,
+    open_gym,
+    step_until,
+    three,
+    values,
+)
+from tests.support.remotes.remote import by_hand, press_game
 from tests.support.timing import best_of
 from universe_client import ConfigError, LocalStateError
 from universe_client.errors import PeerLost, ResetRejected, ResetTimeout

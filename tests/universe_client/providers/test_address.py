@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from rewarder.client import RewarderAddress
-from tests.support.certificates import Authority
+from tests.support.network.certificates import Authority
 from universe_client import ConfigError, VectorEnv
 from universe_client.providers import AddressProvider, EmbeddedProvider, ProcessProvider, provider
 from universe_client.providers.address import parse

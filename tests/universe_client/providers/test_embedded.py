@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.agent import until, until_running, wait_until
-from tests.support.processes import Obituary, descendants
+from tests.support.remotes.agent import until, until_running, wait_until
+from tests.support.system.processes import Obituary, descendants
 from universe_client import make
 from universe_client.errors import ProviderError
 from universe_client.providers import embedded, zygote

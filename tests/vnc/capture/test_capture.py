@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import captures
-from tests.support.captures import EMPTY_UPDATE, HEIGHT, WIDTH, written
+from tests.support.vnc import captures
+from tests.support.vnc.captures import EMPTY_UPDATE, HEIGHT, WIDTH, written
 from vnc.capture.capture import CaptureError, read_capture
 
 path = captures.path  # fixtures

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support import captures
-from tests.support.captures import (
+from tests.support.vnc import captures
+from tests.support.vnc.captures import (
     EMPTY_UPDATE,
     HEIGHT,
     ONE_PIXEL,
@@ -26,8 +26,8 @@ from tests.support.captures import (
     replaying,
     session_through_recorder,
 )
-from tests.support.rfb import Peer, listening
-from tests.support.xvnc import logo
+from tests.support.vnc.rfb import Peer, listening
+from tests.support.vnc.xvnc import logo
 from vnc.capture.capture import CaptureWriter, read_capture
 from vnc.capture.record import Recorder, RecordOptions, record
 from vnc.client.portable import connect

@@ -10,8 +10,8 @@ import zlib
 import numpy as np
 import pytest
 
-from tests.support.rfb import HEIGHT, WIDTH, Peer, header, raw, update
-from tests.support.sessions import taken
+from tests.support.vnc.rfb import HEIGHT, WIDTH, Peer, header, raw, update
+from tests.support.vnc.sessions import taken
 from vnc.errors import PeerLost
 from vnc.reduction import Reduction
 from vnc.server.server import VNCServer

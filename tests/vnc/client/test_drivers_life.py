@@ -9,10 +9,10 @@ import time
 import numpy as np
 import pytest
 
-from tests.support.rfb import QUICK, Peer, header, raw, update
-from tests.support.scarcity import in_use
-from tests.support.sessions import Changes, taken
-from tests.support.xvnc import logo
+from tests.support.system.scarcity import in_use
+from tests.support.vnc.rfb import QUICK, Peer, header, raw, update
+from tests.support.vnc.sessions import Changes, taken
+from tests.support.vnc.xvnc import logo
 from vnc.encodings import preference
 from vnc.errors import PeerLost
 from vnc.events import KeyEvent, PointerEvent, encode

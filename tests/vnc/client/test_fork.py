@@ -9,9 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from tests.support.forked import in_a_fork
-from tests.support.sessions import taken
-from tests.support.xvnc import logo
+from tests.support.remotes.forked import in_a_fork
+from tests.support.vnc.sessions import taken
+from tests.support.vnc.xvnc import logo
 from vnc.events import KeyEvent
 from vnc.session import Session
 

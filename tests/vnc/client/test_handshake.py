@@ -1,4 +1,4 @@
-"""The client's handshake; refusals are in `tests/faults/test_vnc_connecting.py`."""
+"""The client's handshake; refusals are in `tests/faults/vnc/test_connecting.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from tests.support.rfb import VERSIONS
+from tests.support.vnc.rfb import VERSIONS
 from vnc.client.handshake import ServerInit, handshake, printable
 from vnc.errors import VNCError
 from vnc.session import Limits, VNCAddress

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.rfb import HEIGHT, WIDTH, Peer, header, raw, update
-from tests.support.sessions import Opener, taken
-from tests.support.xvnc import logo
+from tests.support.vnc.rfb import HEIGHT, WIDTH, Peer, header, raw, update
+from tests.support.vnc.sessions import Opener, taken
+from tests.support.vnc.xvnc import logo
 from vnc.encodings import DESKTOP_SIZE
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.session import Frame
@@ -202,8 +202,8 @@ async def test_all_encodings_show_the_same_picture_of_real_xvnc(opened, xvnc):
 REENTRANT = """
 import asyncio, gc, sys
 import numpy as np
-from tests.support.rfb import Peer, raw
-from tests.support.sessions import Opener, taken
+from tests.support.vnc.rfb import Peer, raw
+from tests.support.vnc.sessions import Opener, taken
 from vnc import drivers
 
 class Cycle:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.rfb import Peer, header, listening, raw, update
-from tests.support.sessions import Opener, taken
+from tests.support.vnc.rfb import Peer, header, listening, raw, update
+from tests.support.vnc.sessions import Opener, taken
 from vnc.encodings import (
     COPY_RECT,
     DESKTOP_SIZE,

@@ -7,8 +7,8 @@ import asyncio
 import numpy as np
 import pytest
 
-from tests.support.rfb import WIDTH, Peer, header, raw, update
-from tests.support.sessions import taken
+from tests.support.vnc.rfb import WIDTH, Peer, header, raw, update
+from tests.support.vnc.sessions import taken
 from vnc.errors import ProtocolError
 
 

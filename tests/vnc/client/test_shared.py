@@ -13,9 +13,20 @@ import numpy as np
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.memory import TOKEN, Memory, agree, driver, giving, memory, offer, path, release, shared
-from tests.support.rfb import HEIGHT, WIDTH, Peer, raw
-from tests.support.sessions import CALM, taken
+from tests.support.system.memory import (
+    TOKEN,
+    Memory,
+    agree,
+    driver,
+    giving,
+    memory,
+    offer,
+    path,
+    release,
+    shared,
+)
+from tests.support.vnc.rfb import HEIGHT, WIDTH, Peer, raw
+from tests.support.vnc.sessions import CALM, taken
 
 __all__ = ["driver", "memory", "path"]
 pytestmark = needs_native

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.memory import (
+from tests.support.system.memory import (
     Give,
     Layout,
     Memory,
@@ -27,8 +27,8 @@ from tests.support.memory import (
     path,
     shared,
 )
-from tests.support.rfb import HEIGHT, WIDTH, Peer, header, listening, raw, update
-from tests.support.sessions import CALM, Opener, taken
+from tests.support.vnc.rfb import HEIGHT, WIDTH, Peer, header, listening, raw, update
+from tests.support.vnc.sessions import CALM, Opener, taken
 from vnc.encodings import DESKTOP_SIZE, preference
 from vnc.errors import ProtocolError
 from vnc.session import Timeouts

@@ -8,9 +8,9 @@ import struct
 
 import pytest
 
-from tests.support.rfb import Peer, listening
-from tests.support.sessions import taken
-from tests.support.vencrypt import ANONYMOUS, X509_NONE, X509_PLAIN, X509_VNC, honest, secured
+from tests.support.vnc.rfb import Peer, listening
+from tests.support.vnc.sessions import taken
+from tests.support.vnc.vencrypt import ANONYMOUS, X509_NONE, X509_PLAIN, X509_VNC, honest, secured
 from vnc.errors import AuthError, PeerLost, TooManyFailures
 from vnc.events import KeyEvent
 from vnc.session import Timeouts

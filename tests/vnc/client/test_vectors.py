@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.support.drivers import DRIVERS
-from tests.support.sessions import taken
+from tests.support.vnc.sessions import taken
 from vnc.capture.capture import Capture, read_capture
 from vnc.capture.replay import ReplayServer
 from vnc.encodings import COPY_RECT, HEXTILE, LAST_RECT, RAW, RRE, TIGHT, ZLIB, ZRLE

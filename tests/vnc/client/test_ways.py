@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.drivers import needs_native
-from tests.support.sessions import Changes, Opener, taken
+from tests.support.vnc.sessions import Changes, Opener, taken
 from vnc import drivers
 from vnc.encodings import preference
 from vnc.server.server import VNCServer

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.sessions import taken
-from tests.support.xvnc import logo, x11vnc_server
+from tests.support.vnc.sessions import taken
+from tests.support.vnc.xvnc import logo, x11vnc_server
 from vnc.encodings import preference
 from vnc.events import PointerEvent
 

@@ -15,9 +15,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 
-from tests.support import viewers
-from tests.support.certificates import Authority, too_old
-from tests.support.sessions import taken
+from tests.support.network.certificates import Authority, too_old
+from tests.support.vnc import viewers
+from tests.support.vnc.sessions import taken
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent
 from vnc.pixel_format import RGBX

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support import viewers
-from tests.support.viewers import Display, Frame, output, password_file
+from tests.support.vnc import viewers
+from tests.support.vnc.viewers import Display, Frame, output, password_file
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.server.server import VNCServer
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from tests.support.film import Film, flat
-from tests.support.gym import any_done, new_value, noop, open_gym, step_until, three, values
-from tests.support.remote import by_hand
+from tests.support.remotes.gym import any_done, new_value, noop, open_gym, step_until, three, values
+from tests.support.remotes.remote import by_hand
+from tests.support.vnc.film import Film, flat
 from wrappers import EpisodeStatistics
 
 __all__ = ["open_gym", "three"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.film import Film, flat
+from tests.support.vnc.film import Film, flat
 from wrappers import EpisodicLives, FrameStack
 
 FILM = flat([[n, 100 + n] for n in range(12)])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.film import Film, flat
-from tests.support.gym import open_gym, three
+from tests.support.remotes.gym import open_gym, three
+from tests.support.vnc.film import Film, flat
 from universe_client import ConfigError
 from wrappers import FrameSkip, FrameStack, NoopStart
 

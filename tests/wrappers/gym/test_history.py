@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.film import Film, flat
-from tests.support.gym import new_value, open_gym, step_until, three
+from tests.support.remotes.gym import new_value, open_gym, step_until, three
+from tests.support.vnc.film import Film, flat
 from universe_client import ConfigError
 from universe_client.spaces.pixel_box import PixelBox
 from wrappers import FrameStack, MaxFrames

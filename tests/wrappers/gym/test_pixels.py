@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tests.support.film import Film, flat
 from tests.support.fixtures import QUICK
-from tests.support.gym import new_value, noop, open_gym, step_until, three, values
+from tests.support.remotes.gym import new_value, noop, open_gym, step_until, three, values
+from tests.support.vnc.film import Film, flat
 from universe_client import ConfigError
 from universe_client.gym.check import check_vector_env
 from universe_client.spaces.pixel_box import PixelBox

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.film import Film
-from tests.support.gym import new_value, noop, open_gym, step_until, three, values
-from tests.support.remote import HEIGHT, WIDTH
+from tests.support.remotes.gym import new_value, noop, open_gym, step_until, three, values
+from tests.support.remotes.remote import HEIGHT, WIDTH
+from tests.support.vnc.film import Film
 from universe_client import ConfigError
 from universe_client.gym.vector_env import GymVectorEnv
 from universe_client.spaces.pixel_box import PixelBox

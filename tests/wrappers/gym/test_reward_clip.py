@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.film import Film, flat
+from tests.support.vnc.film import Film, flat
 from universe_client import ConfigError
 from wrappers import RewardClip
 

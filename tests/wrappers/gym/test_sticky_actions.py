@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.film import Film, flat
+from tests.support.vnc.film import Film, flat
 from universe_client import ConfigError
 from wrappers import StickyActions
 

@@ -13,9 +13,9 @@ from rewarder.sdk.environment import Tick
 from rewarder.sdk.ticker import Ticker
 from tests.support.drivers import DRIVERS
 from tests.support.fixtures import provider
-from tests.support.served import HEIGHT, WIDTH, Counting, serve_runtime
+from tests.support.remotes.served import HEIGHT, WIDTH, Counting, serve_runtime
 from universe_client import GymVectorEnv
-from universe_client.core.lockstep import LockStep
+from universe_client.core.lockstep.lockstep import LockStep
 from universe_client.spaces.action_maps import Events, KeySets
 from wrappers import (
     Crop,
@@ -75,7 +75,7 @@ def sent(monkeypatch):
     """The ticks of each step that is sent."""
     ticks: list[int] = []
     monkeypatch.setattr(
-        "universe_client.core.lockstep.Step",
+        "universe_client.core.lockstep.lockstep.Step",
         lambda *fields: ticks.append(fields[1] if len(fields) > 1 else 0) or Step(*fields),
     )
     return ticks

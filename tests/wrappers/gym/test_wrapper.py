@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.gym import noop, open_gym, three
+from tests.support.remotes.gym import noop, open_gym, three
 from wrappers import GymWrapper
 
 __all__ = ["open_gym", "three"]

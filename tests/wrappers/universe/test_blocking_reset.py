@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agent import one_step, wait_until
-from tests.support.gym import has_shown
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import one_step, wait_until
+from tests.support.remotes.gym import has_shown
+from tests.support.remotes.remote import by_hand
 from universe_client import ConfigError, RemoteError
 from universe_client.errors import ResetRejected, ResetTimeout
 from wrappers import BlockingReset

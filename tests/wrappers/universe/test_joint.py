@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import universe_client
-from tests.support.agent import is_done, one_step, until, until_running
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import is_done, one_step, until, until_running
+from tests.support.remotes.remote import by_hand
 from universe_client import ConfigError
 from vnc.events import KeyEvent
 from wrappers import BlockingReset, EpisodeID, Joint, Logger, Throttle, TimeLimit

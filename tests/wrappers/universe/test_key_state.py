@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete, MultiBinary
 
-from tests.support.remote import HEIGHT, WIDTH
+from tests.support.remotes.remote import HEIGHT, WIDTH
 from universe_client import ConfigError
 from universe_client.spaces.action_maps import Keys, Pointer
 from vnc.events import KeyEvent, PointerEvent

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from tests.support.agent import until, until_running
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import until, until_running
+from tests.support.remotes.remote import by_hand
 from wrappers import Logger
 
 

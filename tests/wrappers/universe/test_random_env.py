@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import universe_client
-from tests.support.agent import is_done, one_step, running, until
+from tests.support.remotes.agent import is_done, one_step, running, until
 from universe_client import ConfigError
 from wrappers import BlockingReset, RandomEnv
 

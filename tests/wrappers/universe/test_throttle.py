@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.support.agent import until_running
+from tests.support.remotes.agent import until_running
 from tests.support.timing import best_of, seconds
 from universe_client import ConfigError, LocalStateError
 from vnc.events import KeyEvent

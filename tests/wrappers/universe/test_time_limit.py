@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from tests.support.agent import one_step, running, until, until_running, wait_until
-from tests.support.remote import by_hand
+from tests.support.remotes.agent import one_step, running, until, until_running, wait_until
+from tests.support.remotes.remote import by_hand
 from universe_client import ConfigError
 from wrappers import BlockingReset, TimeLimit
 

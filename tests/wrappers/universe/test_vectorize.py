@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.agent import one_step, until_running
+from tests.support.remotes.agent import one_step, until_running
 from universe_client import ConfigError
 from vnc.events import KeyEvent
 from wrappers import Unvectorize, Vectorize, Wrapper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.remote import by_hand
+from tests.support.remotes.remote import by_hand
 from wrappers import Vision
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.agent import until_running
+from tests.support.remotes.agent import until_running
 from wrappers import BlockingReset, Logger, Throttle, TimeLimit, Unvectorize, Vision, Wrapper
 
 

@@ -15,8 +15,8 @@ from rewarder.display.xdisplay import DisplayError, XDisplay
 from rewarder.runtimes.browser import browser
 from rewarder.runtimes.browser.browser import BrowserFailed, BrowserRuntime, on_display
 from rewarder.runtimes.browser.devtools import CallTimeout
-from tests.support.processes import Obituary, command_line, descendants
-from tests.support.ticks import TIMEOUT, play
+from tests.support.remotes.ticks import TIMEOUT, play
+from tests.support.system.processes import Obituary, command_line, descendants
 
 CLICK = "browser.click-test"
 

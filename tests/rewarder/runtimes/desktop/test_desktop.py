@@ -11,9 +11,9 @@ from rewarder.display.xdisplay import DisplayError, XDisplay
 from rewarder.runtimes import env_ids, opened
 from rewarder.runtimes.desktop.desktop import DesktopRuntime, on_display
 from rewarder.runtimes.desktop.tasks import TASKS
-from tests.support.hand import Hand
-from tests.support.processes import descendants
-from tests.support.ticks import TIMEOUT, play
+from tests.support.remotes.hand import Hand
+from tests.support.remotes.ticks import TIMEOUT, play
+from tests.support.system.processes import descendants
 from universe_client.spaces import actions
 
 ID = "desktop.CopyFile-v0"

@@ -17,7 +17,7 @@ from rewarder.runtimes.gym.keys import key_map
 from rewarder.sdk.keys import DOWN, LEFT, RIGHT, UP
 from rewarder.serving import Serving
 from tests.rewarder.remotes import served, wire
-from tests.support.own_envs import own
+from tests.support.remotes.own_envs import own
 from vnc.events import KeyEvent
 
 __all__ = ["own"]

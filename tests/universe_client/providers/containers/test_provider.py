@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import universe_client
-from tests.support.agent import until
+from tests.support.remotes.agent import until
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.providers import DockerProvider, provider
 from universe_client.providers.containers.images import image_for

@@ -1,0 +1,38 @@
+"""A large text is copied on the remote (F39)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.vnc.clipboard import copied
+from tests.support.vnc.sessions import Opener
+from tests.support.vnc.xvnc import logo, xvnc_server
+from vnc import drivers
+from vnc.session import Timeouts
+
+_CONGESTED = 120.0
+"""Seconds for which Xvnc may send no update after a long text: it takes the connection for congested."""
+
+
+@pytest.mark.fault("F39", "big clipboard on the remote")
+@pytest.mark.parametrize("length", [300_000, 50_000_000])
+async def test_f39_a_big_clipboard_is_skipped_and_the_session_goes_on(
+    driver: str, tmp_path: Path, measure, length: int
+) -> None:
+    opened = Opener(drivers.connect(driver))
+    async with (
+        xvnc_server(tmp_path) as (port, display),
+        opened.on(port, timeouts=Timeouts()) as (session, changes),
+    ):
+        await changes.until(lambda: session.frames > 0)
+        with copied(display, length):
+            await changes.until(
+                lambda: session.error is not None or session.stats.long_cut_texts > 0, _CONGESTED
+            )
+        frames = session.frames
+        async with logo(display):
+            await changes.until(lambda: session.error is not None or session.frames > frames, _CONGESTED)
+        measure(f"ends after {length} bytes", int(session.error is not None), equals=0)
+        measure("texts counted", session.stats.long_cut_texts, equals=1)
