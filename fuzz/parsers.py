@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from rewarder.errors import ProtocolError as RewarderProtocolError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.codec import MAX_FRAME, decode, encode
-from rewarder.protocol.messages import Message, ReplyError
+from rewarder.protocol.messages import Message, ReplyError, Reset
 from rewarder.protocol.sessions import (
     CallRequest,
     ClientSession,
@@ -59,7 +59,7 @@ def rewarder_client(data: bytes) -> None:
     """Run the agent's end of a rewarder connection. Each line is a message; an empty line lets the agent act."""
     buffer = RewardBuffer()
     session = ClientSession(buffer)
-    session.reset("fuzz", None, None, 0.0)
+    session.reset(Reset("fuzz"), 0.0)
     session.ping(0.0, 0.0)
     with suppress(RewarderProtocolError):
         for now, line in enumerate(data.decode(errors="replace").split("\n")):

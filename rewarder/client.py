@@ -37,7 +37,16 @@ from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.clock import ClockSync
 from rewarder.protocol.codec import MAX_FRAME
 from rewarder.protocol.features import Offer, want
-from rewarder.protocol.messages import Action, Call, Envelope, EnvObservationSpace, Message, ReplyPing, Step
+from rewarder.protocol.messages import (
+    Action,
+    Call,
+    Envelope,
+    EnvObservationSpace,
+    Message,
+    ReplyPing,
+    Reset,
+    Step,
+)
 from rewarder.protocol.sessions import ClientSession, close_reason
 from rewarder.version import PRODUCT_TOKEN, peer_version
 
@@ -188,9 +197,9 @@ class RewarderClient:
         """The space of environment observations, once it is received."""
         return self._session.env_observation_space
 
-    def reset(self, env_id: str | None, seed: int | None = None, fps: float | None = None) -> int:
+    def reset(self, reset: Reset) -> int:
         """Send `v0.env.reset`; return its message id. No effect on a connection that has ended."""
-        message_id = self._session.reset(env_id, seed, fps, time.time())
+        message_id = self._session.reset(reset, time.time())
         self._flush()
         return message_id
 

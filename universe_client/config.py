@@ -37,6 +37,9 @@ class Config:
         allowed_calls: names that `call`, `get_attr` and `set_attr` may use in the remotes' environments. It applies to
             remotes that this environment starts; remotes at an address have their own list (`--allow-call`).
         fps: the number of frames (ticks) per second to request from each remote; None leaves it to the remote.
+        time_scale: seconds of a remote's time per second, 0.1 to 10, in real time only. It asks for `fps * time_scale`
+            ticks per second. A remote whose time does not pass in ticks, such as a desktop, ignores it: the info has
+            the scale that each remote has reported (`env_status.time_scale`).
         observer: only watch: another client controls the episodes, and the client sends no input to the remotes.
         on_error: "truncate": the failure of a remote ends its episode, and its info has the message. "raise": `step`
             and `recv` raise it.
@@ -66,6 +69,7 @@ class Config:
     env_observation: bool = False
     allowed_calls: Sequence[str] = ()
     fps: float | None = None
+    time_scale: float | None = None
     observer: bool = False
     on_error: Literal["truncate", "raise"] = "truncate"
     copy: bool = True
@@ -102,6 +106,8 @@ class Config:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not a positive number of seconds")
         if self.fps is not None and self.fps <= 0:
             raise ConfigError(f"fps={self.fps!r} is not a positive number of frames per second")
+        if self.time_scale is not None and not 0.1 <= self.time_scale <= 10:
+            raise ConfigError(f"time_scale={self.time_scale!r} is not between 0.1 and 10")
         if not 0 < self.backoff[0] <= self.backoff[1]:
             raise ConfigError(
                 f"backoff={self.backoff!r} is not (first, longest) in seconds with 0 < first <= longest"
@@ -112,6 +118,10 @@ class Config:
             raise ConfigError(f"mode={self.mode!r} is neither 'realtime' nor 'lockstep'")
         if self.mode == "lockstep" and self.observer:
             raise ConfigError("observer=True cannot step remotes: use mode='realtime'")
+        if self.mode == "lockstep" and self.time_scale is not None:
+            raise ConfigError(
+                f"time_scale={self.time_scale!r}: in mode='lockstep' time passes only in steps, so leave it out"
+            )
         if self.mode == "lockstep" and self.quality is not None:
             raise ConfigError(
                 f"quality={self.quality!r}: mode='lockstep' needs exact pixels, so leave quality out"

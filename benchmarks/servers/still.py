@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Describe
 from rewarder.server.server import ResetRequest, RewarderServer
 
 
@@ -10,7 +11,7 @@ async def still_rewarder() -> RewarderServer:
     """Start a rewarder, without a password, that answers every reset at once."""
 
     def answer(request: ResetRequest) -> None:
-        server.describe(episode, "benchmark.Still-v0", "running", 60.0)
+        server.describe(episode, Describe("benchmark.Still-v0", "running", 60.0))
         server.reply_reset(request, episode)
 
     episode = EpisodeId.parse(1)

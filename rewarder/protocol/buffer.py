@@ -22,6 +22,7 @@ from collections import deque
 from typing import Any
 
 from rewarder.protocol.episode import RUNNING, Episode, EpisodeId, Popped
+from rewarder.protocol.messages import Describe
 
 DUPLICATE_WINDOW = 1024
 """Message ids that a connection remembers to recognise repeated messages."""
@@ -94,19 +95,18 @@ class Feed:
                 self._recent_set.discard(self._recent.popleft())
             return False
 
-    def describe(
-        self, episode_id: EpisodeId, env_id: str | None, env_state: str | None, fps: float | None
-    ) -> None:
+    def describe(self, episode_id: EpisodeId, state: Describe) -> None:
         """Set an episode's state."""
         buffer = self._buffer
         with buffer._lock:
             episode = self._accept(episode_id)
             if episode is None:
                 return
-            episode.env_state = env_state
-            episode.started = episode.started or env_state == RUNNING
-            buffer._env_id = env_id if env_id is not None else buffer._env_id
-            buffer._fps = fps if fps is not None else buffer._fps
+            episode.env_state = state.env_state
+            episode.started = episode.started or state.env_state == RUNNING
+            buffer._env_id = state.env_id if state.env_id is not None else buffer._env_id
+            buffer._fps = state.fps if state.fps is not None else buffer._fps
+            buffer._time_scale = state.time_scale if state.time_scale is not None else 1.0
 
     def reward(
         self,
@@ -196,6 +196,7 @@ class RewardBuffer:
         self._awaited: int | None = None
         self._env_id: str | None = None
         self._fps: float | None = None
+        self._time_scale = 1.0
         self.feed: Feed | None = None
         self._stale = self._duplicate = self._dropped = 0
 
@@ -308,7 +309,7 @@ class RewardBuffer:
             episode_id=current.id if current else None,
             env_id=self._env_id,
             env_state=current.env_state if current else None,
-            fps=self._fps,
+            time_scale=self._time_scale,
             text=source.text,
             env_observation=source.env_observation,
             info=source.info,

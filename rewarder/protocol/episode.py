@@ -63,7 +63,7 @@ class Popped(msgspec.Struct, frozen=True):
     """The current episode after this pop; None between episodes and while a reset is awaited."""
     env_id: str | None = None
     env_state: str | None = None
-    fps: float | None = None
+    time_scale: float = 1.0
     complete_episode_id: EpisodeId | None = None
     """The episode that ended; the first one, if several did."""
     complete_env_state: str | None = None

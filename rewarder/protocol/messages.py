@@ -45,18 +45,20 @@ class Describe(Message, frozen=True):
 
     Example:
         {"method": "v0.env.describe", "headers": {"message_id": 1, "sent_at": 1479493678.19, "episode_id": "7"},
-         "body": {"env_id": "builtin.NeonDrive-v0", "env_state": "running", "fps": 60}}
+         "body": {"env_id": "builtin.NeonDrive-v0", "env_state": "running", "fps": 60, "time_scale": 1}}
 
     Attributes:
         env_id: the environment.
         env_state: `resetting` or `running`.
-        fps: ticks per second.
+        fps: ticks per second of the environment's time.
+        time_scale: seconds of the environment's time per second; null is 1.
     """
 
     method: ClassVar[str] = "v0.env.describe"
     env_id: str | None = None
     env_state: str | None = None
     fps: float | None = None
+    time_scale: float | None = None
 
 
 class Reward(Message, frozen=True):
@@ -226,18 +228,21 @@ class Reset(Message, frozen=True):
 
     Example:
         {"method": "v0.env.reset", "headers": {"message_id": 15, "sent_at": 1479493679.9, "episode_id": "0"},
-         "body": {"env_id": "builtin.NeonDrive-v0", "seed": 1, "fps": 60}}
+         "body": {"env_id": "builtin.NeonDrive-v0", "seed": 1, "fps": 60, "time_scale": null}}
 
     Attributes:
         env_id: the environment to switch to; null keeps the present one.
         seed: of the episode, 0 to 2**63 - 1, or null.
-        fps: ticks per second; null is the environment's own.
+        fps: ticks per second of the environment's time; null is the environment's own.
+        time_scale: seconds of the environment's time per second, 0.1 to 10; null is 1. A remote whose time cannot be
+            scaled ignores it, as its `v0.env.describe` tells.
     """
 
     method: ClassVar[str] = "v0.env.reset"
     env_id: str | None = None
     seed: int | None = None
     fps: float | None = None
+    time_scale: float | None = None
 
 
 class Ping(Message, frozen=True):

@@ -103,11 +103,11 @@ class ClientSession(_Session):
         self._pings: OrderedDict[int, float] = OrderedDict()
         self._reset_id: int | None = None
 
-    def reset(self, env_id: str | None, seed: int | None, fps: float | None, wall: float) -> int:
+    def reset(self, reset: Reset, wall: float) -> int:
         """Send a reset. Only the reply to the latest one has an effect."""
         self.reset_error = None
         # OpenAI's client always sends "0"; the server numbers the episodes.
-        self._reset_id = self.send(Reset(env_id, seed, fps), wall, episode_id=EpisodeId((0,)))
+        self._reset_id = self.send(reset, wall, episode_id=EpisodeId((0,)))
         self._feed.reset_sent(self._reset_id)
         return self._reset_id
 
@@ -158,7 +158,7 @@ class ClientSession(_Session):
                 raise ProtocolError(f"reward {reward:g}, the limit is {MAX_REWARD:g} either way", 1007)
             feed.reward(episode_id, reward, done, message.info, headers.sent_at, now, envelope.size)
         elif isinstance(message, Describe):
-            feed.describe(episode_id, message.env_id, message.env_state, message.fps)
+            feed.describe(episode_id, message)
         elif isinstance(message, Text):
             feed.text(episode_id, message.text, envelope.size)
         elif isinstance(message, EnvObservation):
@@ -197,6 +197,7 @@ class ResetRequest:
     env_id: str | None
     seed: int | None
     fps: float | None
+    time_scale: float | None
     received_at: float
 
 
@@ -261,8 +262,9 @@ class ServerSession(_Session):
         elif self.observer:
             self._refuse(message_id, "observers may only ping", wall)
         elif isinstance(message, Reset):
+            fps, time_scale = _positive(message.fps), _positive(message.time_scale)
             return ResetRequest(
-                self.connection, message_id, message.env_id, message.seed, _positive(message.fps), now
+                self.connection, message_id, message.env_id, message.seed, fps, time_scale, now
             )
         elif isinstance(message, Step):
             events = _events(message.events)
@@ -323,8 +325,8 @@ def _share(value: float | None) -> float | None:
     return value if value is not None and 0 <= value <= 1 else None
 
 
-def _positive(fps: float | None) -> float | None:
-    return fps if fps is not None and fps > 0 else None
+def _positive(value: float | None) -> float | None:
+    return value if value is not None and value > 0 else None
 
 
 def _events(action: list[Any] | None) -> list[list[Any]]:

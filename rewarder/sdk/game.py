@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from rewarder.protocol.episode import RUNNING, EpisodeId
+from rewarder.protocol.messages import Describe
 from rewarder.protocol.sessions import ResetRequest
 from rewarder.sdk.environment import Runtime, Tick
 from rewarder.sdk.pacing import Pace
@@ -13,6 +14,8 @@ from rewarder.sdk.results import Results, publish
 RESETTING = "resetting"
 SLOWEST, FASTEST = 1.0, 240.0
 """Bounds of the ticks per second that a client may ask for; other values are clipped."""
+LEAST_SCALE, GREATEST_SCALE = 0.1, 10.0
+"""Bounds of the time scale, likewise."""
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +28,7 @@ class Game:
         env_state: `resetting` or `running`.
         is_over: whether the episode has ended.
         pace: the deadlines of its ticks.
+        time_scale: seconds of the environment's time per second.
     """
 
     def __init__(self, runtime: Runtime, env_id: str) -> None:
@@ -35,6 +39,7 @@ class Game:
         self.env_state = RESETTING
         self.is_over = False
         self.pace = Pace(self._default_fps)
+        self.time_scale = 1.0
 
     @property
     def episode_id(self) -> EpisodeId:
@@ -46,13 +51,24 @@ class Game:
         self._number += 1
         if request is not None:
             self.env_id = request.env_id or self.env_id
-            self._set_fps(min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._default_fps)
+            self._set_pace(
+                min(max(request.fps, SLOWEST), FASTEST) if request.fps else self._default_fps,
+                min(max(request.time_scale or 1.0, LEAST_SCALE), GREATEST_SCALE),
+            )
         self._describe(results, RESETTING)
 
-    def _set_fps(self, fps: float) -> None:
-        if fps != self._runtime.fps:
-            self._runtime.fps = fps
-            self.pace = Pace(fps)
+    @property
+    def ticks_per_second(self) -> float:
+        """Ticks per second to run in real time."""
+        return self._runtime.fps * self.time_scale
+
+    def _set_pace(self, fps: float, time_scale: float) -> None:
+        runtime = self._runtime
+        if runtime.display or not runtime.lockstep:  # its time passes between ticks
+            time_scale = 1.0
+        if (fps, time_scale) != (runtime.fps, self.time_scale):
+            runtime.fps, self.time_scale = fps, time_scale
+            self.pace = Pace(self.ticks_per_second)
 
     def begin(self, results: Results, first: Tick | None) -> None:
         """Report that the episode runs, and the result of its reset."""
@@ -66,4 +82,5 @@ class Game:
     def _describe(self, results: Results, env_state: str) -> None:
         self.env_state = env_state
         log.debug("= episode %s %s", self._number, env_state)
-        results.describe(self.episode_id, self.env_id, env_state, float(self._runtime.fps))
+        state = Describe(self.env_id, env_state, float(self._runtime.fps), self.time_scale)
+        results.describe(self.episode_id, state)

@@ -62,6 +62,7 @@ class Player:
             "env_state": game.env_state,
             "episode_id": str(game.episode_id),
             "fps": float(self._runtime.fps),
+            "time_scale": game.time_scale,
             "lockstep": self._inbox.lockstep,
             "ticks_per_second": round(game.pace.rate, 2),
             "ticks_missed": game.pace.missed,
@@ -69,9 +70,13 @@ class Player:
 
     @property
     def speed(self) -> float | None:
-        """Ticks per second as a share of `fps`, at most 1; None in lock-step, and before it is known."""
+        """Ticks per second as a share of those wanted, at most 1; None in lock-step, and before it is known."""
         rate = self._game.pace.rate
-        return None if self._inbox.lockstep or not rate else round(min(rate / self._runtime.fps, 1.0), 3)
+        return (
+            None
+            if self._inbox.lockstep or not rate
+            else round(min(rate / self._game.ticks_per_second, 1.0), 3)
+        )
 
     def open_lane(self, channel: Channel) -> None:
         """Take steps from `channel`, if the controlling client steps the environment and has no channel yet.

@@ -14,7 +14,7 @@ from rewarder.sdk.environment import Tick
 class Results(Protocol):
     """Where results go: `rewarder.server.server.RewarderServer`, or a `Collected`."""
 
-    def describe(self, episode_id: EpisodeId, env_id: str, env_state: str, fps: float) -> None:
+    def describe(self, episode_id: EpisodeId, state: Describe) -> None:
         """Report the state of an episode."""
         ...
 
@@ -43,9 +43,9 @@ class Collected:
     def __init__(self) -> None:
         self.messages: list[tuple[EpisodeId, Message]] = []
 
-    def describe(self, episode_id: EpisodeId, env_id: str, env_state: str, fps: float) -> None:
+    def describe(self, episode_id: EpisodeId, state: Describe) -> None:
         """See `Results.describe`."""
-        self.messages.append((episode_id, Describe(env_id, env_state, fps)))
+        self.messages.append((episode_id, state))
 
     def reward(
         self, episode_id: EpisodeId, reward: float, done: bool, info: dict[str, Any] | None = None

@@ -167,16 +167,9 @@ class RewarderServer:
         """Number of connected observers."""
         return self._count(observer=True)
 
-    def describe(self, episode_id: EpisodeId, env_id: str, env_state: str, fps: float) -> None:
-        """Send an episode's state to all clients, and to each that connects later.
-
-        Args:
-            episode_id: the episode.
-            env_id: its environment.
-            env_state: `resetting` or `running`.
-            fps: ticks per second.
-        """
-        self._described = (episode_id, Describe(env_id, env_state, fps))
+    def describe(self, episode_id: EpisodeId, state: Describe) -> None:
+        """Send an episode's state to all clients, and to each that connects later."""
+        self._described = (episode_id, state)
         self._publish(*self._described)
 
     def reward(

@@ -20,7 +20,7 @@ from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.codec import decode, encode
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.features import Offer
-from rewarder.protocol.messages import SERVER_MESSAGES, Headers, Message, UnknownMessage
+from rewarder.protocol.messages import SERVER_MESSAGES, Describe, Headers, Message, UnknownMessage
 from rewarder.version import peer_version
 from rewarder.viewer.site import viewer_path
 from tests.rewarder.remotes import Scripted, served
@@ -110,7 +110,7 @@ def say_everything(remote: ScriptedRemote) -> None:
 
     def run() -> None:
         episode = EpisodeId((remote.episode,))
-        remote.rewarder.describe(episode, WORDS, "running", 60.0)
+        remote.rewarder.describe(episode, Describe(WORDS, "running", 60.0))
         remote.reward(1.0, info={WORDS: WORDS, "list": [{"key": WORDS}]})
         remote.text({"task": WORDS})
         remote.env_observation([WORDS])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import universe_client
 from tests.support.remotes.agent import (
     Step,
     is_done,
@@ -171,12 +172,18 @@ def test_seeds_reach_the_remotes(scripted, open_env, seed, expected):
     assert [remote.next_reset().seed for remote in remotes] == expected
 
 
-def test_env_id_and_fps_reach_the_remote(scripted, open_env):
+def test_env_id_fps_and_time_scale_reach_the_remote(scripted, open_env):
     remote = scripted()
-    env = open_env(remote, env_id="test.Env-v0", fps=30)
+    env = open_env(remote, env_id="test.Env-v0", fps=30, time_scale=2)
     env.reset()
     request = remote.next_reset()
-    assert (request.env_id, request.fps) == ("test.Env-v0", 30.0)
+    assert (request.env_id, request.fps, request.time_scale) == ("test.Env-v0", 30.0, 2.0)
+
+
+def test_info_has_the_time_scale_that_the_remote_reports():
+    with universe_client.make("gym-core.CartPole-v1", time_scale=0.5) as env:
+        env.reset()
+        assert until_running(env).info["env_status.time_scale"] == 0.5
 
 
 def test_rewards_of_an_episode_that_the_agent_reset_away_do_not_come(scripted, open_env):

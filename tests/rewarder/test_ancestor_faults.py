@@ -15,7 +15,7 @@ from rewarder.credentials import authorization, wire_logger
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.codec import decode
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import ReplyReset
+from rewarder.protocol.messages import Describe, ReplyReset, Reset
 from rewarder.protocol.sessions import ClientSession, ServerSession
 from rewarder.server.authenticator import Authenticator
 
@@ -30,7 +30,7 @@ def test_reward_buffer_late_message_of_an_older_episode_does_not_end_the_current
     """`push('5')`, late `push('4')`, `pop()` was (1.0, True), and the agent was blind afterwards."""
     buffer = RewardBuffer()
     buffer.connect()
-    buffer.feed.describe(eid(5), "a", "running", 60)
+    buffer.feed.describe(eid(5), Describe("a", "running", 60))
     buffer.feed.reward(eid(5), 1.0, False)
     buffer.feed.reward(eid(4), 9.0, False)
     popped = buffer.pop()
@@ -67,7 +67,7 @@ def test_reward_buffer_overlapping_resets_do_not_expose_the_first_ones_episode()
     session, server = ClientSession(buffer), ServerSession(1)
     for _ in range(2):
         buffer.begin_reset()
-        session.reset("a", None, 60, 0.0)
+        session.reset(Reset("a", None, 60), 0.0)
     first, second = [server.receive(frame, 0.0, 0.0) for frame in session.data_to_send()]
     for request, number in ((first, 1), (second, 2)):
         server.reply(request, ReplyReset(), 0.0, 0.0, eid(number))
@@ -109,7 +109,7 @@ async def test_remote_passwords_are_in_no_log_and_no_answer(bench, caplog, passw
 async def test_remote_never_registers_a_client_that_failed_to_authenticate(bench):
     """After a failed `authenticate`, `onOpen` continued: the client was registered and received the state."""
     server = await bench.serve(password=PASSWORD)
-    server.describe(eid(1), "secret-env", "running", 60)
+    server.describe(eid(1), Describe("secret-env", "running", 60))
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(
         b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -176,7 +176,7 @@ def test_rewarder_client_matches_a_parent_message_id_that_is_a_string():
     buffer = RewardBuffer()
     session = ClientSession(buffer)
     buffer.begin_reset()
-    message_id = session.reset("a", None, 60, 0.0)
+    message_id = session.reset(Reset("a", None, 60), 0.0)
     session.receive(
         f'{{"method":"v0.reply.env.reset","headers":{{"parent_message_id":"{message_id}","episode_id":"3"}}}}',
         0.0,

@@ -14,6 +14,7 @@ from rewarder.client import RewarderAddress, RewarderClient, RewarderTimeouts
 from rewarder.credentials import authorization
 from rewarder.errors import AuthError, ConnectError, RewarderError
 from rewarder.protocol.buffer import RewardBuffer
+from rewarder.protocol.messages import Describe, Reset
 from rewarder.server.server import ServerLimits
 from tests.rewarder.conftest import EPISODE, PASSWORD, Bench
 from tests.support.network.certificates import Authority
@@ -78,13 +79,13 @@ def records(data: bytes) -> list[int]:
 
 async def test_rewards_come_over_tls_and_nothing_of_it_is_in_the_clear(bench: Bench, authority, identity):
     server = await bench.serve(tls=identity.context())
-    server.describe(EPISODE, "test.Env-v0", "running", 60.0)
+    server.describe(EPISODE, Describe("test.Env-v0", "running", 60.0))
     async with tapped(server.port) as (port, heard):
         client, buffer = await bench.connect(port, tls=TLS(ca_file=authority.certificate))
         await bench.until(lambda: buffer.running == EPISODE)
         server.reward(EPISODE, 1.5, False)
         await bench.until(lambda: buffer.pop().reward == 1.5)
-        client.reset("test.Env-v0")
+        client.reset(Reset("test.Env-v0"))
         await bench.until(lambda: bench.resets)
         assert records(bytes(heard)).count(APPLICATION) >= 2
         for secret in (PASSWORD, authorization(PASSWORD), "v0.env.reset", "Upgrade"):

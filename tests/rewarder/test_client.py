@@ -11,6 +11,7 @@ from rewarder.credentials import authorization
 from rewarder.errors import AuthError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Describe, Reset
 from rewarder.version import VERSION
 
 EPISODE = EpisodeId((1,))
@@ -20,11 +21,11 @@ PASSWORD = "canary-7f3a"
 async def test_a_whole_episode(bench):
     server = await bench.serve()
     client, buffer = await bench.connect(server.port)
-    message_id = client.reset("a", seed=3, fps=30)
+    message_id = client.reset(Reset("a", seed=3, fps=30))
     await bench.until(lambda: bench.resets)
     [request] = bench.resets
     assert (request.message_id, request.env_id, request.seed, request.fps) == (message_id, "a", 3, 30.0)
-    server.describe(EPISODE, "a", "running", 30)
+    server.describe(EPISODE, Describe("a", "running", 30))
     server.reply_reset(request, EPISODE)
     server.reward(EPISODE, 2.5, False, {"score": 1})
     server.text(EPISODE, "hello")
@@ -43,7 +44,7 @@ async def test_a_whole_episode(bench):
 async def test_a_rejected_reset(bench):
     server = await bench.serve()
     client, _ = await bench.connect(server.port)
-    client.reset("nope")
+    client.reset(Reset("nope"))
     await bench.until(lambda: bench.resets)
     server.reply_error(bench.resets[0], "no such environment: nope")
     await bench.until(lambda: client.reset_error)
@@ -85,14 +86,14 @@ async def test_close_is_idempotent_and_says_who(bench):
     await client.close()
     await client.close()
     assert str(await client.closed()) == "connection closed, code 1000: closed by us"
-    client.reset("a")
+    client.reset(Reset("a"))
     client.action("a", [])
 
 
 async def test_a_lost_connection_leaves_the_end_of_the_episode_to_the_buffers_owner(bench):
     server = await bench.serve()
     client, buffer = await bench.connect(server.port)
-    server.describe(EPISODE, "a", "running", 60)
+    server.describe(EPISODE, Describe("a", "running", 60))
     server.reward(EPISODE, 4, False)
     await bench.until(lambda: buffer.running and bench.messages[-1].message.method == "v0.env.reward")
     await server.close(1012, "update")
@@ -111,9 +112,9 @@ async def test_one_buffer_outlives_connections(bench):
     for _ in range(2):
         client, _ = await bench.connect(server.port, buffer=buffer)
         buffer.begin_reset()
-        client.reset("a")
+        client.reset(Reset("a"))
         await bench.until(lambda: bench.resets)
-        server.describe(EPISODE, "a", "running", 60)
+        server.describe(EPISODE, Describe("a", "running", 60))
         server.reply_reset(bench.resets.pop(), EPISODE)
         await bench.until(lambda: buffer.running)
         await client.close()

@@ -24,6 +24,10 @@ SCHEMA: dict[str, tuple[Any, str]] = {
     "env_status.env_id": (None, "what the remote plays"),
     "env_status.env_state": (None, "the state that the rewarder has reported: running, resetting, ..."),
     "env_status.episode_id": (None, "the current episode"),
+    "env_status.time_scale": (
+        1.0,
+        "seconds of the remote's time per second; another value than 1.0 only where time_scale was set",
+    ),
     "env_status.reason": (
         None,
         "why the observation is None: connecting, resetting, no_frame, lost, closed",
@@ -106,6 +110,7 @@ def add_episode(info: dict[str, Any], popped: Popped) -> None:
     info["terminated"] = popped.terminated
     info["env_status.env_id"] = popped.env_id
     info["env_status.env_state"] = popped.env_state
+    info["env_status.time_scale"] = popped.time_scale
     info["stats.reward.count"] = popped.count
     info["stats.reward.stale"] = popped.stale
     info["stats.reward.duplicate"] = popped.duplicate

@@ -19,7 +19,7 @@ from enum import StrEnum
 from rewarder.client import RewarderClient
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Call, Envelope
+from rewarder.protocol.messages import Call, Envelope, Reset
 from universe_client.config import Config
 from universe_client.core.backoff import Backoff
 from universe_client.core.calls import PendingCalls
@@ -331,7 +331,8 @@ class Link:
 
     def _send_reset(self) -> None:
         if self.rewarder is not None and not self.config.observer:
-            self.rewarder.reset(self._request.env_id, self._request.seed, self.config.fps)
+            request, config = self._request, self.config
+            self.rewarder.reset(Reset(request.env_id, request.seed, config.fps, config.time_scale))
             self._start_deadline()
 
     def _receive(self, envelope: Envelope) -> None:

@@ -20,6 +20,7 @@ from benchmarks.harness import serving
 from benchmarks.machine.workers.names import attribute
 from benchmarks.machine.workers.playing import Figures
 from benchmarks.machine.workers.starting import until_running
+from rewarder.protocol.messages import Describe
 from universe_client import GymVectorEnv
 from wrappers import FrameStack, Grey, Resize
 
@@ -104,7 +105,7 @@ async def _rewarder() -> Any:
     server = attribute("RewarderServer", "rewarder.server.server", "rewarder.server")
 
     def answer(request: Any) -> None:
-        rewarder.describe(episode_id, "benchmark.Still-v0", "running", 60.0)
+        rewarder.describe(episode_id, Describe("benchmark.Still-v0", "running", 60.0))
         rewarder.reply_reset(request, episode_id)
 
     rewarder = server(password=None, on_reset=answer)

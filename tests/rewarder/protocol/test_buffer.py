@@ -8,6 +8,7 @@ import pytest
 
 from rewarder.protocol.buffer import DUPLICATE_WINDOW, RewardBuffer
 from rewarder.protocol.episode import EpisodeId, Popped
+from rewarder.protocol.messages import Describe
 
 
 def eid(value: int | str) -> EpisodeId:
@@ -22,7 +23,7 @@ def buffer() -> RewardBuffer:
 
 
 def start(buffer: RewardBuffer, episode: int | str) -> None:
-    buffer.feed.describe(eid(episode), "a", "running", 60)
+    buffer.feed.describe(eid(episode), Describe("a", "running", 60))
 
 
 def add(buffer: RewardBuffer, episode: int | str, reward: float, done: bool = False, **info: object) -> None:
@@ -43,7 +44,7 @@ class TestSums:
         assert (popped.count, popped.info) == (2, {"score": 2, "lives": 3})
         assert (popped.sent_at, popped.received_at) == (1.0, 2.0)
         assert popped.running == popped.episode_id == eid(1)
-        assert (popped.env_id, popped.env_state, popped.fps) == ("a", "running", 60)
+        assert (popped.env_id, popped.env_state, popped.time_scale) == ("a", "running", 1.0)
 
     def test_a_pop_empties(self, buffer):
         start(buffer, 1)
@@ -137,8 +138,8 @@ class TestEnds:
         assert (popped.skipped_episodes, popped.sent_at, popped.received_at) == (2, 2.0, 2.5)
 
     def test_an_episode_that_never_ran_ends_in_silence(self, buffer):
-        buffer.feed.describe(eid(1), "a", "resetting", 60)
-        buffer.feed.describe(eid(2), "a", "resetting", 60)
+        buffer.feed.describe(eid(1), Describe("a", "resetting", 60))
+        buffer.feed.describe(eid(2), Describe("a", "resetting", 60))
         assert outcome(buffer.pop()) == (0, False, False)
 
     def test_the_agent_may_end_it(self, buffer):
@@ -324,7 +325,7 @@ class TestConnections:
         feed = buffer.feed
         buffer.disconnected()
         feed.reward(eid(4), 100, False)
-        feed.describe(eid(4), "a", "running", 60)
+        feed.describe(eid(4), Describe("a", "running", 60))
         feed.text(eid(4), "late")
         feed.reset_sent(1)
         assert not feed.reset_replied(1, eid(4))

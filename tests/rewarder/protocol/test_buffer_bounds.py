@@ -8,6 +8,7 @@ import pytest
 
 from rewarder.protocol.buffer import ENDED_EPISODES, RewardBuffer
 from rewarder.protocol.episode import HELD_BYTES, EpisodeId
+from rewarder.protocol.messages import Describe
 
 
 def eid(value: int) -> EpisodeId:
@@ -64,7 +65,7 @@ def test_a_flood_of_episodes_keeps_every_reward_in_bounded_space(buffer, masked)
 
 
 def test_f28_a_flood_of_100k_rewards_does_not_grow_memory(buffer):
-    buffer.feed.describe(eid(1), "a", "running", 60)
+    buffer.feed.describe(eid(1), Describe("a", "running", 60))
     tracemalloc.start()
     try:
         for number in range(100_000):

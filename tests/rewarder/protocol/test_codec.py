@@ -173,7 +173,7 @@ def test_the_writer_is_strict():
 
 def test_describe_always_carries_fps():
     assert json.loads(encode(Headers(1, 2.0), Describe("a", "running", 60.0)))["body"] == {
-        "env_id": "a", "env_state": "running", "fps": 60.0,
+        "env_id": "a", "env_state": "running", "fps": 60.0, "time_scale": None,
     }  # fmt: skip
 
 

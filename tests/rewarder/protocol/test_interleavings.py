@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Reset
 from rewarder.protocol.sessions import ClientSession
 
 Id = tuple[int, int]
@@ -196,7 +197,7 @@ class Trial:
             self.buffer.begin_reset()
             self.model.begin_reset()
         elif kind == 12:
-            self.resets.append(self.session.reset("a", None, 60, 0.0))
+            self.resets.append(self.session.reset(Reset("a", None, 60), 0.0))
             self.model.reset_sent(self.resets[-1])
         elif kind == 13:
             parent = self.resets[-1 - (number % 2 if len(self.resets) > 1 else 0)]

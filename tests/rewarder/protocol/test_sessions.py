@@ -10,7 +10,7 @@ import pytest
 from rewarder.errors import ProtocolError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Action, Describe, ReplyError, ReplyReset, Reward, Text
+from rewarder.protocol.messages import Action, Describe, ReplyError, ReplyReset, Reset, Reward, Text
 from rewarder.protocol.sessions import (
     MAX_PENDING,
     MAX_WARNINGS,
@@ -48,9 +48,9 @@ def pair() -> Pair:
 
 
 def test_a_whole_episode(pair):
-    pair.client.reset("a", 7, 30.0, 0.0)
+    pair.client.reset(Reset("a", 7, 30.0), 0.0)
     [request] = pair.to_server(now=5.0)
-    assert request == ResetRequest(3, 1, "a", 7, 30.0, 5.0)
+    assert request == ResetRequest(3, 1, "a", 7, 30.0, None, 5.0)
     pair.server.send(Describe("a", "resetting", 30.0), 0.0, ONE)
     pair.server.send(Describe("a", "running", 30.0), 0.0, ONE)
     pair.server.reply(request, ReplyReset(), 5.25, 0.0, ONE)
@@ -63,8 +63,8 @@ def test_a_whole_episode(pair):
 
 
 def test_ids_increase_and_replies_name_theirs(pair):
-    pair.client.reset("a", None, None, 0.0)
-    pair.client.reset("a", None, None, 0.0)
+    pair.client.reset(Reset("a"), 0.0)
+    pair.client.reset(Reset("a"), 0.0)
     first, second = pair.to_server()
     pair.server.reply(second, ReplyReset(), 0.0, 0.0, ONE)
     pair.server.reply(first, ReplyError("superseded"), 0.0, 0.0)
@@ -75,21 +75,21 @@ def test_ids_increase_and_replies_name_theirs(pair):
 
 
 def test_parent_runtime_is_the_time_the_server_took(pair):
-    pair.client.reset("a", None, None, 0.0)
+    pair.client.reset(Reset("a"), 0.0)
     [request] = pair.to_server(now=5.0)
     pair.server.reply(request, ReplyReset(), 7.5, 0.0, ONE)
     assert pair.to_client()[0]["headers"]["parent_runtime"] == 2.5
 
 
 def test_a_rejected_reset_is_told_and_forgotten_by_the_next(pair):
-    pair.client.reset("nope", None, None, 0.0)
+    pair.client.reset(Reset("nope"), 0.0)
     [request] = pair.to_server()
     pair.server.reply(request, ReplyError("no such environment: nope"), 0.0, 0.0)
     pair.to_client()
     assert pair.client.reset_error is not None
     assert pair.client.reset_error.message == "no such environment: nope"
     assert pair.buffer.running is None
-    pair.client.reset("a", None, None, 0.0)
+    pair.client.reset(Reset("a"), 0.0)
     assert pair.client.reset_error is None
 
 
@@ -135,10 +135,11 @@ def test_an_action_that_is_no_list_of_lists_is_refused(pair):
         pair.server.receive('{"method":"v0.agent.action","body":{"action":["up"]}}', 0.0, 0.0)
 
 
-@pytest.mark.parametrize("fps", [0, -1, None])
-def test_a_useless_fps_is_no_fps(pair, fps):
-    frame = json.dumps({"method": "v0.env.reset", "headers": {}, "body": {"fps": fps}})
-    assert pair.server.receive(frame, 1.0, 0.0) == ResetRequest(3, None, None, None, None, 1.0)
+@pytest.mark.parametrize("value", [0, -1, None])
+@pytest.mark.parametrize("name", ["fps", "time_scale"])
+def test_a_useless_rate_is_none(pair, name, value):
+    frame = json.dumps({"method": "v0.env.reset", "headers": {}, "body": {name: value}})
+    assert pair.server.receive(frame, 1.0, 0.0) == ResetRequest(3, None, None, None, None, None, 1.0)
 
 
 @pytest.mark.parametrize("frame", [
@@ -155,7 +156,7 @@ def test_an_unknown_client_method_gets_an_error_reply(pair, frame):
 
 def test_observers_may_only_ping():
     pair = Pair(observer=True)
-    pair.client.reset("a", None, None, 0.0)
+    pair.client.reset(Reset("a"), 0.0)
     pair.client.send(Action("a", []), 0.0)
     pair.client.ping(0.0, 0.0)
     assert pair.to_server() == [None, None, None]
@@ -203,7 +204,7 @@ def test_f24_oddities_are_logged_once_and_bounded(pair, caplog):
 @pytest.mark.parametrize("parent", ["null", '"77"', "77", '"x"'])
 @pytest.mark.parametrize("method", ["v0.reply.env.reset", "v0.reply.control.ping", "v0.reply.error"])
 def test_replies_to_nothing_change_nothing(pair, method, parent):
-    pair.client.reset("a", None, None, 0.0)
+    pair.client.reset(Reset("a"), 0.0)
     pair.client.receive(
         f'{{"method":"{method}","headers":{{"parent_message_id":{parent},"episode_id":1,"sent_at":1}}}}',
         0.0,
@@ -217,7 +218,7 @@ def test_replies_to_nothing_change_nothing(pair, method, parent):
 
 
 def test_a_string_parent_id_matches(pair):
-    pair.client.reset("a", None, None, 0.0)
+    pair.client.reset(Reset("a"), 0.0)
     pair.client.receive(
         '{"method":"v0.reply.env.reset","headers":{"parent_message_id":"1","episode_id":"1.2"},"body":null}',
         0.0,

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from rewarder.credentials import authorization
 from rewarder.errors import ControllerBusy, PeerLost
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Envelope
+from rewarder.protocol.messages import Describe, Envelope, Reset
 from rewarder.server.authenticator import FREE_FAILURES, Authenticator
 from rewarder.server.server import RewarderServer, ServerLimits
 from rewarder.version import VERSION
@@ -63,16 +63,16 @@ async def http(port: int, request: str) -> tuple[str, dict[str, str], str]:
 
 async def test_newcomers_are_told_the_state(bench):
     server = await bench.serve()
-    server.describe(EPISODE, "a", "running", 60)
+    server.describe(EPISODE, Describe("a", "running", 60))
     _, buffer = await bench.connect(server.port)
     await bench.until(lambda: buffer.running)
     popped = buffer.pop()
-    assert (popped.env_id, popped.fps, popped.running) == ("a", 60.0, EPISODE)
+    assert (popped.env_id, buffer.fps, popped.running) == ("a", 60.0, EPISODE)
 
 
 async def test_what_is_written_is_what_shipped_clients_need(bench):
     server = await bench.serve()
-    server.describe(EPISODE, "a", "running", 60)
+    server.describe(EPISODE, Describe("a", "running", 60))
     async with raw(server.port) as websocket:
         first = json.loads(await websocket.recv())
         await websocket.send('{"method":"v0.env.reset","headers":{"message_id":4},"body":{"env_id":"a"}}')
@@ -81,7 +81,7 @@ async def test_what_is_written_is_what_shipped_clients_need(bench):
         reply = json.loads(await websocket.recv())
     assert first["headers"].keys() == {"message_id", "sent_at", "episode_id"}
     assert first["headers"]["episode_id"] == "1"
-    assert first["body"] == {"env_id": "a", "env_state": "running", "fps": 60}
+    assert first["body"] == {"env_id": "a", "env_state": "running", "fps": 60, "time_scale": None}
     assert isinstance(first["headers"]["sent_at"], float)
     assert (reply["method"], reply["body"]) == ("v0.reply.env.reset", {})
     assert (reply["headers"]["parent_message_id"], reply["headers"]["episode_id"]) == (4, "2")
@@ -179,10 +179,10 @@ async def test_observers_hear_everything_and_move_nothing(bench):
     _, controller = await bench.connect(server.port)
     observer, heard = await bench.connect(server.port, observer=True)
     await bench.until(lambda: server.observers)
-    observer.reset("a")
+    observer.reset(Reset("a"))
     observer.action("a", [["x"]])
     await bench.until(lambda: observer.reset_error)
-    server.describe(EPISODE, "a", "running", 60)
+    server.describe(EPISODE, Describe("a", "running", 60))
     server.reward(EPISODE, 2, True)
     heard.begin_reset()
     await bench.until(lambda: sum(each.message.method == "v0.env.reward" for each in bench.messages) == 2)
@@ -312,7 +312,7 @@ async def test_closing_does_not_wait_for_silent_peers(bench):
 async def test_replies_to_clients_that_left_are_dropped(bench):
     server = await bench.serve()
     client, _ = await bench.connect(server.port)
-    client.reset("a")
+    client.reset(Reset("a"))
     await bench.until(lambda: bench.resets)
     await client.close()
     server.reply_reset(bench.resets[0], EPISODE)
@@ -349,7 +349,7 @@ async def test_a_client_sees_messages_after_the_buffer_does(bench):
         bench.bell.set()
 
     bench._message = look
-    server.describe(EPISODE, "a", "running", 60)
+    server.describe(EPISODE, Describe("a", "running", 60))
     _, buffer = await bench.connect(server.port)
     await bench.until(lambda: seen)
     assert seen[0] == ("v0.env.describe", EPISODE)

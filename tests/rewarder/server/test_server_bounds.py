@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from rewarder.protocol.messages import Reward
+from rewarder.protocol.messages import Describe, Reward
 from rewarder.server.server import ServerLimits
 from tests.rewarder.server.test_server import EPISODE, raw
 
@@ -38,7 +38,7 @@ async def test_over_tls_connections_before_their_handshake_are_bounded(bench, id
 
 async def test_answers_to_pings_that_nobody_reads_are_bounded(bench):
     server = await bench.serve(limits=ServerLimits(answers=4096))
-    server.describe(EPISODE, "env", "running", 60)
+    server.describe(EPISODE, Describe("env", "running", 60))
     async with raw(server.port, observer=True) as client:
         await client.recv()
         client.transport.pause_reading()

@@ -15,6 +15,7 @@ from rewarder.client import RewarderAddress
 from rewarder.errors import PeerLost
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.features import LOCKSTEP, Offer
+from rewarder.protocol.messages import Describe
 from rewarder.protocol.sessions import Request, StepRequest
 from rewarder.server.server import ResetRequest, RewarderServer
 from tests.support.network.listeners import stop_accepting
@@ -132,7 +133,11 @@ class ScriptedRemote:
 
     def describe(self, env_state: str, episode: int | str | None = None) -> None:
         episode = self.episode if episode is None else episode
-        self.script(lambda: self._rewarder.describe(EpisodeId.parse(episode), "test.Env-v0", env_state, 60.0))
+        self.script(
+            lambda: self._rewarder.describe(
+                EpisodeId.parse(episode), Describe("test.Env-v0", env_state, 60.0)
+            )
+        )
 
     def reward(
         self,

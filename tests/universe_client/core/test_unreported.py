@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Describe
 from universe_client.core.unreported import Unreported
 from universe_client.errors import PeerLost
 
@@ -14,7 +15,7 @@ def lost(text: str) -> PeerLost:
 def test_a_loss_is_an_error_and_a_truncation_in_one():
     unreported = Unreported()
     feed = unreported.buffer.connect()
-    feed.describe(EpisodeId((1,)), None, "running", None)
+    feed.describe(EpisodeId((1,)), Describe(None, "running", None))
     unreported.lose(lost("first"), ends_endless=False)
     unreported.lose(lost("second"), ends_endless=False)
     popped, error, endless_end = unreported.collect()
