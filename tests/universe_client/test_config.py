@@ -14,7 +14,7 @@ from universe_client import Config, ConfigError, VectorEnv
     ("option", "value"),
     [
         ("driver", "fast"), ("on_error", "ignore"), ("start_timeout", 0), ("reset_timeout", -1),
-        ("fps", 0), ("fps", -5.0), ("backoff", (0, 1)), ("backoff", (2, 1)),
+        ("fps", 0), ("fps", -5.0), ("time_scale", 0.01), ("time_scale", 11), ("backoff", (0, 1)), ("backoff", (2, 1)),
     ],
 )  # fmt: skip
 def test_a_value_that_makes_no_sense_is_named(option, value):
