@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -44,6 +45,10 @@ class IdleDetector:
     def stepped(self) -> None:
         """Note that the agent steps now."""
         self._stepped = time.monotonic()
+
+    def stop(self) -> None:
+        """Never warn; it may be called on any thread."""
+        self._after = math.inf
 
     def start(self) -> None:
         """Begin to watch."""

@@ -121,19 +121,21 @@ class Remote:
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def send(self, events: Sequence[Event], ticks: int = 1) -> None:
+    def send(self, events: Sequence[Event], ticks: int = 1) -> bool:
         """Send `events` if the episode that the agent saw is still being played; otherwise drop and count them.
 
-        In lock-step they are for the next `ticks` ticks.
+        In lock-step they are for the next `ticks` ticks. Return False if they were dropped.
         """
         self._masked_events, self._reaction = 0, None
         if not events and self._is_realtime:
-            return
+            return True
         began = time.monotonic()
         if not self._pace.send(events, self._observed, ticks):
             self._masked_events = len(events)
-        elif self._is_realtime:
+            return False
+        if self._is_realtime:
             self._reaction = Reaction(began - self.view.seen_time, time.monotonic() - began)
+        return True
 
     @property
     def has_news(self) -> bool:

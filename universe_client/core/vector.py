@@ -6,7 +6,8 @@ import asyncio
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from universe_client.config import Config
@@ -119,6 +120,11 @@ class RemoteVector:
                 return width, height
         return DEFAULT_SCREEN
 
+    @property
+    def was_reset(self) -> bool:
+        """Whether `reset` has been called."""
+        return self._was_reset
+
     # -- resets -------------------------------------------------------------------------------------------------
 
     def reset(
@@ -161,12 +167,15 @@ class RemoteVector:
 
     # -- steps --------------------------------------------------------------------------------------------------
 
-    def act(self, index: int, events: Sequence[Event], ticks: int = 1) -> None:
-        """Send events to one remote; in lock-step for `ticks` ticks, after those of an interrupted step."""
+    def act(self, index: int, events: Sequence[Event], ticks: int = 1) -> bool:
+        """Send events to one remote; in lock-step for `ticks` ticks, after those of an interrupted step.
+
+        Return False if they were dropped.
+        """
         remote = self.remotes[index]
         if self._is_lockstep and not remote.is_idle:
             self._await([remote], lambda remote: remote.is_idle)
-        remote.send(events, ticks)
+        return remote.send(events, ticks)
 
     def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
         """Return what has arrived from each remote of `mask` since the last poll, and empty slots for the others.
@@ -243,6 +252,20 @@ class RemoteVector:
         self._waiters.stay()
         if self._changed.is_set():
             event.set()
+
+    @contextmanager
+    def following(self, event: threading.Event) -> Iterator[None]:
+        """As `follow`, inside the context."""
+        self._changed.followers.append(event)
+        try:
+            with self._waiters:
+                yield
+        finally:
+            self._changed.followers.remove(event)
+
+    def allow_pauses(self) -> None:
+        """Do not warn of an agent that does not step."""
+        self._idle.stop()
 
     # -- single remotes -----------------------------------------------------------------------------------------
 

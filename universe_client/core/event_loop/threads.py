@@ -23,7 +23,7 @@ class Changed(threading.Event):
     def set(self) -> None:
         """Set the event and its followers."""
         super().set()
-        for follower in self.followers:
+        for follower in tuple(self.followers):
             follower.set()
 
 

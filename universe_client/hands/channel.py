@@ -1,0 +1,236 @@
+"""One remote of an environment as its hands use it: its frames, its input, and what its episode has brought."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from universe_client.core.remote import Slot
+from universe_client.core.vector import RemoteVector
+from universe_client.errors import ConfigError, LocalStateError, RemoteError, ResetTimeout
+from universe_client.vector_env import VectorEnv
+from vnc.events import Event, KeyEvent, PointerEvent
+from vnc.session import Frame
+
+
+@dataclass
+class _Shared:
+    """What the channels of one environment share: only one thread may poll it, and one channel use a remote."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    taken: set[int] = field(default_factory=set)
+
+
+_shared: WeakKeyDictionary[RemoteVector, _Shared] = WeakKeyDictionary()
+_shared_lock = threading.Lock()
+
+
+class Channel:
+    """Polls one remote, so that nobody has to step.
+
+    Attributes:
+        done: whether the episode has ended; then nothing is polled until the next `reset`.
+        end_reason: why, see `universe_client.core.info.SCHEMA`.
+        failure: the error that ended it, if the remote was lost.
+        reward, episode_reward: the sums since the last `collect`, and of the episode.
+        instruction: the first text of the episode.
+        texts: all texts since the last `collect`.
+    """
+
+    def __init__(self, env: VectorEnv, index: int) -> None:
+        """Take remote `index` of an environment.
+
+        Raises:
+            ConfigError: there is no such remote, or the environment is in lock-step or only watches.
+            LocalStateError: the remote is taken.
+        """
+        if not 0 <= index < env.n:
+            raise ConfigError(f"index={index} is not a remote of {env!r}: 0 <= index < {env.n}")
+        if env.config.mode != "realtime" or env.config.observer:
+            raise ConfigError("a Computer needs mode='realtime' and observer=False")
+        self._core, self._index = env.core, index
+        self._remote = env.core.remotes[index]
+        self._mask = [each == index for each in range(env.n)]
+        with _shared_lock:
+            self._shared = _shared.setdefault(env.core, _Shared())
+            if index in self._shared.taken:
+                raise LocalStateError(f"another Computer drives remote {index} of {env!r}: close it first")
+            self._shared.taken.add(index)
+        self._core.allow_pauses()
+        self._news = threading.Event()
+        self._interrupted = False
+        self._forget()
+
+    def _forget(self) -> None:
+        self.done, self.end_reason = False, ""
+        self.failure: RemoteError | None = None
+        self.reward = self.episode_reward = 0.0
+        self.instruction: str | None = None
+        self.texts: list[str] = []
+        self.is_shown = False
+
+    @property
+    def label(self) -> str:
+        """`index (address)`, for errors."""
+        return self._remote.link.label
+
+    @property
+    def frame(self) -> Frame:
+        """The newest frame, as a view that the next `look` changes."""
+        return self._remote.view.read_only
+
+    @property
+    def frame_number(self) -> int:
+        """It stays the same only while the frame does."""
+        return self._remote.view.taken
+
+    @property
+    def frame_time(self) -> float:
+        """`time.monotonic()` when the frame was complete."""
+        return self._remote.view.frame_time
+
+    @property
+    def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
+        """The keysyms that are down, and the newest pointer event of the episode."""
+        return self._remote.link.held
+
+    # -- episodes ----------------------------------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, env_id: str | None = None) -> None:
+        """Ask for an episode; the first time of all remotes, if nobody has."""
+        with self._shared.lock:
+            if not self._core.was_reset:
+                self._core.reset()
+            count = range(len(self._mask))
+            self._core.reset(
+                seed=[seed if each == self._index else None for each in count],
+                mask=self._mask,
+                env_ids=[env_id if each == self._index else None for each in count],
+            )
+        self._forget()
+
+    def await_episode(self) -> None:
+        """Wait for the first frame of an episode, if none is shown; ask for the episode if nobody has.
+
+        Raises:
+            RemoteError: the remote fails permanently, or is not there within `reset_timeout`.
+        """
+        if self.is_shown or self.done:
+            return
+        if not self._core.was_reset:
+            self.reset()
+        timeout = self._core.config.reset_timeout
+        deadline = time.monotonic() + timeout
+        with self.listening():
+            while not self.look():
+                if self.failure is not None and self.failure.permanent:
+                    raise self.failure
+                if not self.wait(deadline):
+                    raise self._late(timeout)
+
+    def _late(self, timeout: float) -> RemoteError:
+        last = "" if self.failure is None else f"; the last error: {self.failure}"
+        message = f"no picture within {timeout:g} s{last}"
+        return ResetTimeout(message, remote=self.label, stage="reset")
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def look(self) -> bool:
+        """Take the newest frame, rewards and texts of the episode; return whether there is a frame."""
+        if not self.done:
+            self._note(self._poll())
+        return self.is_shown
+
+    def _poll(self) -> Slot:
+        with self._shared.lock:
+            try:
+                return self._core.poll(self._mask, copy=False, hold=True)[self._index]
+            except RemoteError:  # on_error="raise": the next poll reports it
+                return self._core.poll(self._mask, copy=False, hold=True)[self._index]
+
+    def _note(self, slot: Slot) -> None:
+        self.reward += slot.reward or 0.0
+        self.episode_reward += slot.reward or 0.0
+        was_shown = self.is_shown
+        self.is_shown = slot.observation is not None
+        if slot.observation is not None:
+            self.texts += map(str, slot.observation["text"])
+            self.instruction = self.instruction or next(iter(self.texts), None)
+        if slot.info["error"] is not None:
+            self.failure = self._remote.error
+        elif self.is_shown:
+            self.failure = None
+        if slot.done and was_shown:
+            self.done = self.is_shown = True  # the view holds the last frame
+            self.end_reason = slot.info["end_reason"] or "ended"
+        elif slot.done:  # an episode that was never shown
+            self.reward = self.episode_reward = 0.0
+
+    def collect(self) -> tuple[float, str | None]:
+        """Return the rewards and texts since the last call."""
+        reward, self.reward = self.reward, 0.0
+        texts, self.texts = self.texts, []
+        return reward, "\n".join(texts) or None
+
+    # -- acting ------------------------------------------------------------------------------------------------------
+
+    def send(self, events: Sequence[Event]) -> bool:
+        """Send input; return False if it was dropped, because the episode is over."""
+        with self._shared.lock:
+            return not events or (not self.done and self._core.act(self._index, events))
+
+    def release(self) -> None:
+        """Release every key and button that is down."""
+        keys, pointer = self.held
+        events: list[Event] = [KeyEvent(key, False) for key in reversed(keys)]
+        if pointer is not None and pointer.button_mask:
+            events.append(PointerEvent(pointer.x, pointer.y, 0))
+        if events and not self._core.closed:
+            self.send(events)
+
+    # -- waiting -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Inside, `wait` is woken by whatever comes from the environment's remotes, frames included."""
+        with self._core.following(self._news):
+            yield
+
+    def wait(self, deadline: float) -> bool:
+        """Wait for news until `deadline` (monotonic); return False if none came.
+
+        Raises:
+            LocalStateError: `interrupt` was called, or the environment is closed.
+        """
+        came = self._news.wait(max(0.0, deadline - time.monotonic()))
+        self._news.clear()
+        if self._interrupted:
+            raise LocalStateError("the call was interrupted; nothing stays pressed")
+        self._core.check_open()
+        return came
+
+    def pause(self, seconds: float) -> bool:
+        """Let time pass, at most until the episode ends; return whether it goes on."""
+        deadline = time.monotonic() + seconds
+        while self.look() and not self.done and time.monotonic() < deadline:
+            self.wait(deadline)
+        return not self.done
+
+    def interrupt(self, interrupted: bool = True) -> None:
+        """Have `wait` raise, in whichever thread it is called."""
+        self._interrupted = interrupted
+        if interrupted:
+            self._news.set()
+
+    def close(self) -> None:
+        """Release what is down, and give the remote free for another channel; idempotent."""
+        if self._index not in self._shared.taken:
+            return
+        try:
+            self.release()
+        finally:
+            self._shared.taken.discard(self._index)
