@@ -17,6 +17,7 @@ from universe_client.hands.actions import (
     Type,
     Wait,
 )
+from universe_client.hands.aio import AsyncComputer
 from universe_client.hands.computer import Computer
 from universe_client.hands.errors import InvalidAction, LostWhileActing
 from universe_client.hands.keys import parse_keys
@@ -25,6 +26,7 @@ from universe_client.hands.pictures import Picture
 
 __all__ = [
     "Action",
+    "AsyncComputer",
     "ButtonDown",
     "ButtonUp",
     "Click",

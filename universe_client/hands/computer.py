@@ -345,14 +345,19 @@ class Computer:
             return self._outcome(still, 0, True)
 
     def interrupt(self) -> None:
-        """Have the call that another thread is in raise LocalStateError; what it holds down is released."""
+        """Have the call that another thread is in raise LocalStateError; what it holds down is released.
+
+        No effect if none is.
+        """
         self._channel.interrupt()
 
     def close(self) -> None:
         """Release what is down, and close the connection if `open` made it; idempotent."""
-        self._channel.close()
-        if self._owned is not None:
-            self._owned.close()
+        try:
+            self._channel.close()
+        finally:
+            if self._owned is not None:
+                self._owned.close()
 
     def __enter__(self) -> Self:
         return self
@@ -368,6 +373,7 @@ class Computer:
         if not self._busy.acquire(blocking=False):
             raise LocalStateError("another thread uses this Computer: one thread at a time")
         try:
+            self._channel.interrupt(False)
             if starts:
                 self._channel.await_episode()
                 self._look()
@@ -378,7 +384,6 @@ class Computer:
             self._channel.release()
             raise
         finally:
-            self._channel.interrupt(False)
             self._busy.release()
 
     def _look(self, quiet: float = QUIET) -> Frame:
