@@ -6,7 +6,18 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
-.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos fuzz audit docs lint lint-rust bench learn coverage system clean
+# Debian packages, where they are missing.
+install = missing=""; for package in $(1); do \
+    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+    done; \
+    if [ -n "$$missing" ]; then \
+        echo "installing$$missing"; \
+        sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+        $$sudo apt-get update -qq && \
+        $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
+    fi
+
+.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos fuzz audit docs lint lint-rust wheels test-wheels bench learn coverage system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -70,6 +81,19 @@ lint-rust: .venv/.dev
 	cd vnc/core && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	$(BIN)/python -m mypy.stubtest vnc._core
 
+# The source distribution and the Linux wheels, in dist. Needs cargo. ARCHITECTURES=x86_64 builds those of one.
+wheels: .venv-wheels/.done
+	.ci/wheels $(ARCHITECTURES)
+
+# Each wheel in empty containers, with the Pythons that Debian has; PYTHONS="/opt/python3.12 ..." names more, by prefix.
+# SHORT=1 takes one wheel and one container. Needs root.
+ifdef SHORT
+test-wheels: ARCHITECTURES := $(shell uname -m)
+endif
+test-wheels: wheels
+	@$(call install,debootstrap)
+	.venv-wheels/bin/python -m tests.wheels $(if $(SHORT),--short) $(PYTHONS:%=--python %)
+
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks
 
@@ -110,6 +134,12 @@ learn: .venv/.learn
 	$(RLLIB) -m pip install --quiet 'ray[rllib]>=2.50'
 	touch $@
 
+# zig links for an old glibc and for other architectures.
+.venv-wheels/.done:
+	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/python -m pip install --quiet auditwheel build ziglang
+	touch $@
+
 .venv/.fuzz: pyproject.toml .venv/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	touch $@
@@ -124,15 +154,7 @@ learn: .venv/.learn
 
 # The servers and viewers for the tests. On systems not derived from Debian, install them by hand.
 system:
-	@missing=""; for package in $(SYSTEM_PACKAGES); do \
-	    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
-	done; \
-	if [ -n "$$missing" ]; then \
-	    echo "installing$$missing"; \
-	    sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
-	    $$sudo apt-get update -qq && \
-	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
-	fi
+	@$(call install,$(SYSTEM_PACKAGES))
 
 clean:
-	rm -rf .venv .venv-rllib .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf .venv .venv-rllib .venv-wheels .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

@@ -21,6 +21,7 @@ from universe_client.cli.run_report import RemoteReport, Report, brief, line, pi
 from universe_client.core.link import Link, State
 from universe_client.providers.provider import Staged
 from universe_client.vector_env import VectorEnv
+from vnc.drivers import choose
 from vnc.encodings import is_this_host
 from wrappers import Logger, Throttle
 from wrappers.universe.logger import mean
@@ -186,6 +187,7 @@ class Run:
             reaction_time_ms=_milliseconds(mean(tallies, "reaction_time")),
             complaint=self.complaint(),
             remotes=[self._remote_report(index) for index in range(self.env.n)],
+            driver=choose(self.base.config.driver).name,
         )
 
     def _remote_report(self, index: int) -> RemoteReport:

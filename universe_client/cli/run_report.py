@@ -64,6 +64,8 @@ class Report(msgspec.Struct):
     remotes: list[RemoteReport]
     version: str = VERSION
     """Version of universe-client on this side."""
+    driver: str | None = None
+    """The VNC driver on this side, `native` or `portable`."""
 
     @property
     def running(self) -> int:

@@ -44,6 +44,7 @@ def test_seconds_count_from_the_first_observation(open_env, scripted, capsys):
     assert not any(calls[:200]) and any(calls)
     assert report["seconds"] >= 0.1
     assert report["complaint"] is None
+    assert report["driver"] == choose("auto").name
 
 
 @pytest.mark.parametrize("as_json", [True, False])
