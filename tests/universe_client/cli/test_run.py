@@ -12,6 +12,7 @@ from universe_client.cli.agents import NoopAgent
 from universe_client.cli.run import Until, run
 from universe_client.core.info import SCHEMA
 from universe_client.providers.provider import RemoteAddress
+from vnc.drivers import choose
 from vnc.session import VNCAddress
 
 
@@ -39,12 +40,13 @@ def test_seconds_count_from_the_first_observation(open_env, scripted, capsys):
             late.answer(late.resets.get(timeout=10))
         return [[]]
 
-    assert run(open_env(late), agent, 1000.0, Until(seconds=0.1), None, True) == 0
+    env = open_env(late)
+    assert run(env, agent, 1000.0, Until(seconds=0.1), None, True) == 0
     report = msgspec.json.decode(capsys.readouterr().out)
     assert not any(calls[:200]) and any(calls)
     assert report["seconds"] >= 0.1
     assert report["complaint"] is None
-    assert report["driver"] == choose("auto").name
+    assert report["driver"] == choose(env.config.driver).name
 
 
 @pytest.mark.parametrize("as_json", [True, False])
