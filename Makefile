@@ -17,7 +17,7 @@ install = missing=""; for package in $(1); do \
         $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
     fi
 
-.PHONY: run test test-portable test-docker test-rllib test-rust faults chaos fuzz audit docs lint lint-rust wheels test-wheels bench learn coverage system clean
+.PHONY: run test test-portable test-docker test-rllib test-lerobot test-rust faults chaos fuzz audit docs lint lint-rust wheels test-wheels bench learn coverage system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -45,6 +45,10 @@ faults: .venv/.dev system
 
 test-rllib: .venv-rllib/.done system
 	$(RLLIB) -m pytest tests/rllib
+
+# Whether lerobot loads what `universe-client export` writes. It installs 8 GB, so `.ci/run` leaves it out.
+test-lerobot: .venv-lerobot/.done
+	.venv-lerobot/bin/python -m pytest tests/lerobot
 
 # Faults at random: make chaos SECONDS=1800 SEED=1; without SEED it chooses one and prints it.
 chaos: .venv/.dev system
@@ -140,6 +144,11 @@ learn: .venv/.learn
 	.venv-wheels/bin/python -m pip install --quiet auditwheel build ziglang
 	touch $@
 
+.venv-lerobot/.done: pyproject.toml
+	$(PYTHON) -m venv .venv-lerobot
+	.venv-lerobot/bin/python -m pip install --quiet --editable '.[record]' 'lerobot>=0.4.4' hypothesis pytest pytest-asyncio pytest-timeout
+	touch $@
+
 .venv/.fuzz: pyproject.toml .venv/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	touch $@
@@ -157,4 +166,4 @@ system:
 	@$(call install,$(SYSTEM_PACKAGES))
 
 clean:
-	rm -rf .venv .venv-rllib .venv-wheels .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf .venv .venv-lerobot .venv-rllib .venv-wheels .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*

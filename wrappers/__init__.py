@@ -25,6 +25,7 @@ from wrappers.universe.joint import Joint
 from wrappers.universe.key_state import KeyState
 from wrappers.universe.logger import Logger
 from wrappers.universe.random_env import RandomEnv
+from wrappers.universe.record import Record
 from wrappers.universe.softmax_click_mouse import SoftmaxClickMouse
 from wrappers.universe.throttle import Throttle
 from wrappers.universe.time_limit import TimeLimit
@@ -52,6 +53,7 @@ __all__ = [
     "NoopStart",
     "PixelWrapper",
     "RandomEnv",
+    "Record",
     "Resize",
     "RewardClip",
     "SoftmaxClickMouse",

@@ -28,6 +28,8 @@ examples:
   universe-client view 'vnc://localhost:5901+15901?password_file=FILE'
   universe-client record 'vnc://localhost:5901?password_file=FILE' --seconds 10 --out game.capture
   universe-client replay game.capture --speed 0.5
+  universe-client run builtin.NeonDrive-v0 --episodes 20 --record runs/1
+  universe-client export runs/1 --lerobot datasets/neon-drive
   universe-client build gym-core && universe-client run gym-core.ALE/Pong-v5 --remotes docker:4
   universe-client doctor
 
@@ -40,6 +42,7 @@ COMMANDS = {
     "serve": ("start one remote for agents and viewers", "serve:configure"),
     "view": ("show a remote in a browser or a VNC viewer", "view:configure"),
     "record": ("write a VNC session to a file", "record:configure_record"),
+    "export": ("make a dataset of recorded runs", "export:configure"),
     "replay": ("serve a recorded session to VNC clients", "record:configure_replay"),
     "build": ("build the images of docker:N remotes", "build:configure"),
     "ps": ("list the containers of docker:N remotes", "containers:configure_ps"),

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from rich.console import Console
@@ -23,7 +23,7 @@ from universe_client.providers.provider import Staged
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import choose
 from vnc.encodings import is_this_host
-from wrappers import Logger, Throttle
+from wrappers import Logger, Record, Throttle
 from wrappers.universe.logger import mean
 
 _REFRESH = 4  # of the live table, per second
@@ -74,6 +74,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=("realtime", "lockstep"),
         help="lockstep: the remotes wait for the agent; default: %(default)s",
     )
+    parser.add_argument(
+        "--record",
+        metavar="DIR",
+        help="record pictures, actions and rewards in this new folder; see `universe-client export`",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the episodes and of the random agent")
     limits = parser.add_argument_group("limits (the run ends at the first that is reached)")
     limits.add_argument("--steps", type=count, metavar="N", help="steps of the agent")
@@ -110,15 +115,18 @@ def _command(options: argparse.Namespace) -> int:
     until = Until(options.steps, options.seconds, options.episodes)
     env = VectorEnv(options.env_id, remotes, mode=options.mode)
     step_rate = options.step_rate or (_STEP_RATE if options.mode == "realtime" else None)
-    return run(env, agent, step_rate, until, options.seed, options.json)
+    return run(env, agent, step_rate, until, options.seed, options.json, options.record)
 
 
 class Run:
     """One run of an agent, and a report of it at any moment."""
 
-    def __init__(self, env: VectorEnv, agent: Agent, step_rate: float | None, until: Until) -> None:
+    def __init__(
+        self, env: VectorEnv, agent: Agent, step_rate: float | None, until: Until, record: str | None = None
+    ) -> None:
         self.base = env
-        self.env = Logger(env if step_rate is None else Throttle(env, step_rate=step_rate))
+        recorded = env if record is None else Record(env, record)
+        self.env = Logger(recorded if step_rate is None else Throttle(recorded, step_rate=step_rate))
         self.until = until
         self.tasks: list[str] = [""] * env.n
         """The instruction of each remote, in words."""
@@ -126,6 +134,12 @@ class Run:
         self._agent = agent
         self._began = time.monotonic()
         self._first: float | None = None  # when the first observation arrived
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.env.close()
 
     @property
     def elapsed(self) -> float:
@@ -274,12 +288,17 @@ def _every(seconds: float, session: Run, show: Callable[[], None]) -> Callable[[
 
 
 def run(
-    env: VectorEnv, agent: Agent, step_rate: float | None, until: Until, seed: int | None, as_json: bool
+    env: VectorEnv,
+    agent: Agent,
+    step_rate: float | None,
+    until: Until,
+    seed: int | None,
+    as_json: bool,
+    record: str | None = None,
 ) -> int:
     """Play and print the summary; return the exit status: 0 if every remote has run, otherwise 1."""
     console = Console(stderr=as_json, markup=False)
-    with env:
-        session = Run(env, agent, step_rate, until)
+    with env, Run(env, agent, step_rate, until, record) as session:
         try:
             with _watching(session, console, as_json) as watch:
                 session.play(seed, watch)

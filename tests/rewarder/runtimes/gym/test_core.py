@@ -307,4 +307,9 @@ async def test_over_the_wire_in_real_time():
         last = await client.until("v0.env.reward", done=True)
         await client.until("v0.env.describe", env_state="running")
     assert last["body"] == {"reward": 0.5, "done": True, "info": {"truncated": True}}
-    assert client.messages[-1]["body"] == {"env_id": "gym-core.Short-v0", "env_state": "running", "fps": 25.0}
+    assert client.messages[-1]["body"] == {
+        "env_id": "gym-core.Short-v0",
+        "env_state": "running",
+        "fps": 25.0,
+        "time_scale": 1.0,
+    }
