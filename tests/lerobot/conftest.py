@@ -1,4 +1,4 @@
-"""A test with lerobot, which needs an environment of its own (`make test-lerobot`); without it pytest skips the test."""
+"""A test with lerobot, which needs its own environment (`make test-lerobot`); without it pytest skips the test."""
 
 from importlib.util import find_spec
 

@@ -47,7 +47,7 @@ class Recorder:
     """Writes one run to a folder: `events.mcap`, and a video per remote and size of its screen.
 
     All methods return at once: threads of the recorder write and encode. Only in lock-step, which has no deadlines, do
-    they wait for an encoder that is too slow. A failure, such as a full disk, is logged once as a warning. The recording
+    they wait for an encoder that is too slow. A failure, such as a full disk, is one warning; the recording
     ends there, and further calls have no effect.
 
     Attributes:
