@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 from rewarder.display.guard import Guard
+from rewarder.display.spare_keys import SpareKeys
 from rewarder.display.task_user import task_user
 from rewarder.display.x11 import COOKIE, XClient
 from rewarder.server.exposure import check_reach
@@ -190,6 +191,7 @@ class XDisplay:
         except OSError as error:
             raise self._failure(f"Xvnc {self.name} refuses the connection: {error}") from error
         stack.callback(self.client.close)
+        stack.callback(SpareKeys(self.socket, self.cookie).close)
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:
         process.terminate()

@@ -60,7 +60,7 @@ def parse_keys(keys: str) -> tuple[int, ...]:
     if len(codes) == 1:
         return tuple(codes)
     is_shifted = any(code in _SHIFTS for code in codes)
-    return tuple(_together(name, code, is_shifted) for name, code in zip(names, codes, strict=True))
+    return tuple(_together(code, is_shifted) for code in codes)
 
 
 def parse_modifiers(names: Sequence[str]) -> tuple[int, ...]:
@@ -113,9 +113,9 @@ def _code(name: str, keys: str) -> int:
     return code
 
 
-def _together(name: str, code: int, is_shifted: bool) -> int:
-    """Return the keysym that a keyboard sends for a character while modifiers are down."""
-    if len(name) != 1:
+def _together(code: int, is_shifted: bool) -> int:
+    """Return the keysym that a keyboard sends for a character of ASCII while modifiers are down."""
+    if not 0x20 <= code <= 0x7E:
         return code
-    character = _SHIFTED.get(name, name.upper()) if is_shifted else name.lower()
-    return keysym(character) if len(character) == 1 else code
+    character = chr(code)
+    return ord(_SHIFTED.get(character, character.upper()) if is_shifted else character.lower())

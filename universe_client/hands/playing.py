@@ -30,6 +30,10 @@ DRAG_STEP = 0.012
 """Seconds between two movements of a drag: window managers grab a window some milliseconds after the press."""
 _DRAG_PIXELS = 40  # the longest movement of a drag, at most `_DRAG_MOVES` of them for one part of the path
 _DRAG_MOVES = 24
+NEW_CHARACTER = 0.012
+"""Seconds after a character that the remote's layout may lack: the remote gives it a keycode, programs look it up, and
+`rewarder.display.spare_keys` frees another."""
+_KNOWN = 64  # characters after which one may have lost its keycode again
 MOST_SECONDS, MOST_REPEATS, MOST_NOTCHES, MOST_CLICKS = 300, 100, 100, 3
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 4, "back": 128}
@@ -161,8 +165,13 @@ def _scroll(action: Scroll, pointer: Pointer) -> Iterator[Beat]:
 
 
 def _type(keysyms: Sequence[int]) -> Iterator[Beat]:
+    known: dict[int, None] = {}  # the newest last
     for key in keysyms:
-        yield [KeyEvent(key, True), KeyEvent(key, False)], 0.0
+        yield [KeyEvent(key, True), KeyEvent(key, False)], 0.0 if key < 128 or key in known else NEW_CHARACTER
+        known.pop(key, None)
+        known[key] = None
+        if len(known) > _KNOWN:
+            del known[next(iter(known))]
 
 
 def _button(name: Any) -> int:
