@@ -10,6 +10,7 @@ import asyncio
 import logging
 import struct
 import threading
+from contextlib import suppress
 
 from rewarder.display.x11_stream import GENERIC_EVENT, XError, XStream
 
@@ -40,30 +41,31 @@ class SpareKeys:
         self._spare: frozenset[int] = frozenset()
         self._pressed: dict[int, float] = {}  # when each spare keycode was pressed last, the oldest first
         self._loop = asyncio.new_event_loop()
-        self._closed = asyncio.Event()
+        self._task = self._loop.create_task(self._keep())
         self._thread = threading.Thread(target=self._run, name="spare keys", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread."""
-        self._loop.call_soon_threadsafe(self._closed.set)
+        """End the thread, also if the X server hangs."""
+        self._loop.call_soon_threadsafe(self._task.cancel)
         self._thread.join()
         self._loop.close()
 
     def _run(self) -> None:
-        self._loop.run_until_complete(self._keep())
+        with suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._task)
+        self._loop.run_until_complete(asyncio.sleep(0))  # asyncio closes the socket
 
     async def _keep(self) -> None:
         try:
             self._x = XStream(self._path, self._cookie, self._on_event)
             try:
                 await self._start()
-                await self._closed.wait()
+                await self._loop.create_future()
             finally:
                 self._x.close()
         except (OSError, XError) as error:
             log.info("= a text with many characters that the layout lacks cannot be typed: %s", error)
-            await self._closed.wait()
 
     async def _start(self) -> None:
         x = self._x
@@ -103,7 +105,5 @@ class SpareKeys:
             self._free(keycode)
 
     def _free(self, keycode: int) -> None:
-        try:
+        with suppress(OSError):  # the display has ended
             self._x.send(_CHANGE_MAPPING, 1, struct.pack("<BB2xI", keycode, 1, 0))
-        except OSError:
-            self._closed.set()  # the display has ended

@@ -57,6 +57,7 @@ class XPixels:
         self.cursor, self.cursor_changes = Cursor(), 0
         self._known_cursor = -1  # the value of `cursor_changes` that `cursor` belongs to
         self._segment = 0
+        self._damaged = self._cursor_notify = -1  # the X server may send other events before `start` knows these
 
     async def start(self) -> None:
         """Prepare the extensions and the memory, and read the whole display.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import struct
 import subprocess
 import time
@@ -88,12 +89,11 @@ class _X:
         self.freed.append(body[0])
 
 
-async def test_the_keycodes_that_were_pressed_longest_ago_are_freed_after_a_rest(monkeypatch):
-    monkeypatch.setattr(SpareKeys, "_run", lambda self: None)
-    keys = SpareKeys("", b"")
-    keys._loop.close()
+def test_the_keycodes_that_were_pressed_longest_ago_are_freed_after_a_rest(monkeypatch):
     now = 100.0
-    loop = keys._loop = asyncio.get_running_loop()  # for `call_later`
+    keys = SpareKeys("/nonexistent", b"")
+    keys.close()
+    loop = keys._loop = asyncio.new_event_loop()
     monkeypatch.setattr(loop, "time", lambda: now)
     keys._x, keys._spare = _X(), frozenset(range(RESERVE + 3))
 
@@ -111,3 +111,18 @@ async def test_the_keycodes_that_were_pressed_longest_ago_are_freed_after_a_rest
     press(4)
     press(5)
     assert keys._x.freed == [1, 2]  # 0 must rest
+    loop.close()
+
+
+def test_it_ends_while_the_x_server_hangs(tmp_path):
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "x"))
+        server.listen()
+        keys = SpareKeys(str(tmp_path / "x"), bytes(16))
+        accepted, _ = server.accept()
+        accepted.sendall(struct.pack("<BxHHH", 1, 11, 0, 32) + bytes(128))
+        deadline = time.monotonic() + 60
+        while not hasattr(keys, "_x") and time.monotonic() < deadline:
+            time.sleep(0.01)
+        keys.close()
+        accepted.close()
