@@ -52,6 +52,8 @@ class ScriptedRemote:
         on_step: Callable[[ScriptedRemote, StepRequest], None] | None = None,
         password: str | None = None,
         has_rewarder: bool = True,
+        host: str = "127.0.0.1",
+        ports: tuple[int, int] = (0, 0),
     ) -> None:
         self.resets: queue.Queue[ResetRequest] = queue.Queue()
         self.events: list[Event] = []
@@ -63,17 +65,18 @@ class ScriptedRemote:
         self._on_reset = on_reset or ScriptedRemote.answer
         self._on_input, self._on_step = on_input, on_step
         self._has_rewarder = has_rewarder
-        self._vnc_port = self._rewarder_port = 0
+        self._host = host
+        self._vnc_port, self._rewarder_port = ports
         self.rewarder: RewarderServer | None = None
         self.vnc: VNCServer | None = None
         self.start()
 
     @property
     def address(self) -> RemoteAddress:
-        vnc = VNCAddress("127.0.0.1", self._vnc_port, self.password)
+        vnc = VNCAddress(self._host, self._vnc_port, self.password)
         if not self._has_rewarder:
             return RemoteAddress(vnc)
-        return RemoteAddress(vnc, RewarderAddress("127.0.0.1", self._rewarder_port, self.password))
+        return RemoteAddress(vnc, RewarderAddress(self._host, self._rewarder_port, self.password))
 
     # -- start and stop
 
@@ -89,12 +92,12 @@ class ScriptedRemote:
     async def start_rewarder(self) -> None:
         extras = None if self._on_step is None else _Stepped(partial(self._on_step, self))
         self.rewarder = RewarderServer(password=self.password, on_reset=self._reset, extras=extras)
-        await self.rewarder.start(port=self._rewarder_port)
+        await self.rewarder.start(self._host, self._rewarder_port)
         self._rewarder_port = self.rewarder.port
 
     async def start_vnc(self) -> None:
         self.vnc = VNCServer(WIDTH, HEIGHT, password=self.password, on_events=self._input)
-        await self.vnc.start(port=self._vnc_port)
+        await self.vnc.start(self._host, self._vnc_port)
         self._vnc_port = self.vnc.port
         self.vnc.present(frame(self.episode))
 

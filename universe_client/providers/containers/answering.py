@@ -17,10 +17,10 @@ _REQUEST = "GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n"
 async def answers(address: RemoteAddress) -> bool:
     """Return whether the VNC server sends its version (RFC 6143 section 7.1.1) and the rewarder its health page.
 
-    The check does not use TLS: containers that a provider starts have none.
+    Of a remote with TLS only the VNC server is asked: VeNCrypt begins without TLS.
     """
     checks = [_begins_with(address.vnc, b"", b"RFB ")]
-    if address.rewarder is not None:
+    if address.rewarder is not None and address.rewarder.tls is None:
         request = _REQUEST.format(address.rewarder).encode()
         checks.append(_begins_with(address.rewarder, request, b"HTTP/1.1 200 "))
     return all(await asyncio.gather(*checks))
