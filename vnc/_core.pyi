@@ -136,6 +136,9 @@ class Session:
     def offer(self) -> tuple[bytes, str] | None:
         """The token of 16 bytes and the path of the server's offer of shared frames; None before it."""
     @property
+    def more_buttons(self) -> bool:
+        """Whether the server takes pointer events with more than eight buttons."""
+    @property
     def shares(self) -> bool:
         """Whether the pixels of the newest update came through shared memory."""
     def map(self, memory: int, layout: tuple[int, int, int, int, int, int]) -> None:

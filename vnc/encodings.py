@@ -11,7 +11,7 @@ from typing import Literal, get_args
 RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
 DESKTOP_SIZE, LAST_RECT, POINTER_POSITION, CURSOR, X_CURSOR = -223, -224, -232, -239, -240
 QEMU_KEYS, LED_STATE, DESKTOP_NAME, EXTENDED_DESKTOP_SIZE = -258, -261, -307, -308
-FENCE, CONTINUOUS_UPDATES = -312, -313
+FENCE, CONTINUOUS_UPDATES, EXTENDED_MOUSE_BUTTONS = -312, -313, -316
 SHARED_FRAMES, SHARED_OFFER = 0x5543_0001, -0x5543_0002
 """Encodings of this project for servers on the same host: pixels in shared memory, and where the client gets it."""
 QUALITIES = range(-32, -22)
@@ -34,7 +34,14 @@ BY_NAME: dict[str, int] = {
 """The numbers of the encodings that carry pixels, by lower-case name."""
 
 _OTHERS = (TIGHT, ZRLE, HEXTILE, ZLIB, RRE)
-_PSEUDO = (LAST_RECT, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, FENCE, CONTINUOUS_UPDATES)
+_PSEUDO = (
+    LAST_RECT,
+    DESKTOP_SIZE,
+    EXTENDED_DESKTOP_SIZE,
+    FENCE,
+    CONTINUOUS_UPDATES,
+    EXTENDED_MOUSE_BUTTONS,
+)
 
 
 def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int, ...]:

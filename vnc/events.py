@@ -57,7 +57,8 @@ class PointerEvent:
     y: int
     """Row in pixels from the top edge, 0 to height - 1."""
     button_mask: int
-    """One bit per button, 0 to 255: bit 0 left, 1 middle, 2 right, 3 and 4 one wheel notch up and down."""
+    """One bit per button, 0 to 511: bit 0 left, 1 middle, 2 right, 3 to 6 one notch of the wheel up, down, left and
+    right, 7 back, 8 forward."""
 
 
 Event = KeyEvent | PointerEvent
@@ -67,11 +68,32 @@ _KEY = struct.Struct(">BBHI")  # 1 message-type + 1 down-flag + 2 padding + 4 ke
 _POINTER = struct.Struct(">BBHH")  # 1 message-type + 1 button-mask + 2 x + 2 y
 
 
-def encode(events: Iterable[Event]) -> bytes:
-    """Return the RFB messages for `events`, in order."""
+MOST_BUTTONS = 0x1FF
+"""The largest button mask: nine buttons."""
+_MORE_BUTTONS = (
+    0x80  # an ExtendedPointerEvent has this bit, and another byte with the buttons from the eighth on
+)
+
+
+def encode(events: Iterable[Event], more_buttons: bool = False) -> bytes:
+    """Return the RFB messages for `events`, in order.
+
+    Args:
+        events: `KeyEvent`s and `PointerEvent`s.
+        more_buttons: whether the server has confirmed ExtendedMouseButtons (rfbproto). Otherwise the ninth button is
+            left out: such a server knows eight.
+    """
     return b"".join(
         _KEY.pack(KEY_EVENT, event.down, 0, event.keysym)
         if isinstance(event, KeyEvent)
-        else _POINTER.pack(POINTER_EVENT, event.button_mask, event.x, event.y)
+        else _pointer(event, more_buttons)
         for event in events
     )
+
+
+def _pointer(event: PointerEvent, more_buttons: bool) -> bytes:
+    mask = event.button_mask
+    if mask < _MORE_BUTTONS or not more_buttons:
+        return _POINTER.pack(POINTER_EVENT, mask & 0xFF, event.x, event.y)
+    low, high = mask & 0x7F | _MORE_BUTTONS, mask >> 7
+    return _POINTER.pack(POINTER_EVENT, low, event.x, event.y) + bytes((high,))

@@ -160,6 +160,11 @@ class Session(Protocol):
         ...
 
     @property
+    def more_buttons(self) -> bool:
+        """Whether the server takes pointer events with a ninth button (ExtendedMouseButtons, rfbproto)."""
+        ...
+
+    @property
     def stats(self) -> SessionStats:
         """Totals since the session was opened."""
         ...

@@ -15,10 +15,10 @@ from rewarder.display.cursor import Cursor
 from rewarder.display.x11_pixels import XPixels
 from rewarder.display.x11_stream import XError
 from rewarder.display.xdisplay import XDisplay
-from rewarder.display.xvnc_client import XvncClient
+from rewarder.display.xvnc_client import BUTTONS, XvncClient
 from vnc.bgrx import bgrx_to_rgb
 from vnc.errors import VNCError
-from vnc.events import Event
+from vnc.events import MOST_BUTTONS, Event, PointerEvent
 from vnc.server.damage import Rect
 from vnc.server.server import VNCServer
 from vnc.session import Frame, VNCAddress
@@ -56,6 +56,7 @@ class Mirror:
         self._news = asyncio.Event()
         self._cursor, self._pointer = Cursor(), (0, 0)
         self._next = 0.0
+        self._more_buttons = 0  # those that are down, from the eighth on
         self._pixels: XPixels | None = None
         self._xvnc: XvncClient | None = None
         self._server: VNCServer | None = None
@@ -123,6 +124,19 @@ class Mirror:
     def _act(self, events: Sequence[Event]) -> None:
         assert self._xvnc is not None
         self._xvnc.send(events)
+        for event in events:
+            if isinstance(event, PointerEvent) and event.button_mask >> BUTTONS != self._more_buttons:
+                self._push(event)
+
+    def _push(self, event: PointerEvent) -> None:
+        """Press and release the buttons that Xvnc does not know."""
+        assert self._pixels is not None
+        before, self._more_buttons = self._more_buttons, event.button_mask >> BUTTONS
+        with suppress(OSError):  # `_copy` reports it
+            for bit in range(MOST_BUTTONS.bit_length() - BUTTONS):
+                if (before ^ self._more_buttons) >> bit & 1:
+                    down = bool(self._more_buttons >> bit & 1)
+                    self._pixels.push(BUTTONS + 1 + bit, down, event.x, event.y)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ _DAMAGE_CREATE, _DAMAGE_SUBTRACT = 1, 3
 _SHM_DETACH, _SHM_GET_IMAGE, _SHM_ATTACH_FD = 2, 4, 6
 _NON_EMPTY = 3  # one event when the damage becomes non-empty; the next after it was subtracted
 _INPUT_SELECT, _INPUT_VERSION = 46, 47
+_FAKE_INPUT, _PRESS, _RELEASE, _MOTION = 2, 4, 5, 6
 _ALL_MASTERS, _RAW_MOTION = 1, 1 << 17
 _Z_PIXMAP, _ALL_PLANES = 2, 0xFFFFFFFF
 _DEPTH = 24
@@ -57,7 +58,9 @@ class XPixels:
         self.cursor, self.cursor_changes = Cursor(), 0
         self._known_cursor = -1  # the value of `cursor_changes` that `cursor` belongs to
         self._segment = 0
-        self._damaged = self._cursor_notify = -1  # the X server may send other events before `start` knows these
+        self._damaged = (
+            self._cursor_notify
+        ) = -1  # the X server may send other events before `start` knows these
 
     async def start(self) -> None:
         """Prepare the extensions and the memory, and read the whole display.
@@ -74,6 +77,7 @@ class XPixels:
         self._fixes, first = await x.extension("XFIXES")
         self._cursor_notify = first + _CURSOR_NOTIFY
         motion, _ = await x.extension("XInputExtension")
+        self._test, _ = await x.extension("XTEST")
         self._damage, self._damaged = await x.extension("DAMAGE")
         await x.ask(self._shm, _VERSION)
         await x.ask(self._fixes, _VERSION, struct.pack("<II", 2, 0))
@@ -131,6 +135,16 @@ class XPixels:
         if rects:
             await asyncio.gather(*self._read_rows(_bands(rects)))
         return rects
+
+    def push(self, button: int, down: bool, x: int, y: int) -> None:
+        """Move the pointer, then press or release one of its buttons, with XTEST; for buttons that Xvnc does not know.
+
+        Raises:
+            OSError: the connection was lost.
+        """
+        for kind, detail in ((_MOTION, 0), (_PRESS if down else _RELEASE, button)):
+            event = struct.pack("<BB2xII8xhh8x", kind, detail, 0, self._x.setup.root, x, y)
+            self._x.send(self._test, _FAKE_INPUT, event)
 
     def close(self) -> None:
         """Disconnect; idempotent."""

@@ -12,6 +12,8 @@ from vnc.errors import ProtocolError
 from vnc.events import Event, PointerEvent, encode
 from vnc.session import Limits, Timeouts, VNCAddress
 
+BUTTONS = 7
+"""The buttons that every version of Xvnc knows: wheels included, back and forward only since TigerVNC 1.15."""
 MAX_WAITING = 256 * 1024
 """Unsent bytes of input beyond which Xvnc counts as hanging."""
 
@@ -19,7 +21,15 @@ _CURSOR_WITH_ALPHA = -314
 # Without DesktopSize, Xvnc disconnects when its display gets another size. At the lowest compression level, it compares
 # no pixels for a client.
 _ENCODINGS = (RAW, _CURSOR_WITH_ALPHA, DESKTOP_SIZE, COMPRESSION_LEVELS[0])
+_KNOWN = (1 << BUTTONS) - 1
 _READ = 4096
+
+
+def _known(event: Event) -> Event:
+    """Leave the buttons out that Xvnc knows in newer versions only; the mirror presses them itself."""
+    if isinstance(event, PointerEvent) and event.button_mask > _KNOWN:
+        return PointerEvent(event.x, event.y, event.button_mask & _KNOWN)
+    return event
 
 
 class XvncClient:
@@ -52,7 +62,7 @@ class XvncClient:
 
     def send(self, events: Sequence[Event]) -> None:
         """Send input without waiting for Xvnc; `run` ends if it does not read it."""
-        self._writer.write(encode(events))
+        self._writer.write(encode(map(_known, events)))
         if self._writer.transport.get_write_buffer_size() > MAX_WAITING:
             self.close()
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from rewarder.protocol.messages import MAX_TICKS
 from rewarder.protocol.sessions import Request, ResetRequest, StepRequest
-from vnc.events import Event, KeyEvent, PointerEvent
+from vnc.events import MOST_BUTTONS, Event, KeyEvent, PointerEvent
 
 PENDING_RESETS = 16
 """Resets that may wait for an earlier one; the next one is answered with an error."""
@@ -213,7 +213,7 @@ def _event(event: Sequence[Any]) -> Event:
 
 
 def _fits(x: int, y: int, mask: int) -> bool:
-    return 0 <= x < 1 << 16 and 0 <= y < 1 << 16 and 0 <= mask < 1 << 8
+    return 0 <= x < 1 << 16 and 0 <= y < 1 << 16 and 0 <= mask <= MOST_BUTTONS
 
 
 def _nobody(request: Request, message: str) -> None:

@@ -28,12 +28,12 @@ def test_key_events_are_made_of_names():
 
 
 KEYS = st.builds(KeyEvent, st.integers(0, 0xFFFFFFFF), st.booleans())
-POINTERS = st.builds(PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, 255))
+POINTERS = st.builds(PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, 511))
 
 
-@given(st.lists(KEYS | POINTERS))
-def test_order_and_values_survive_the_wire(events):
-    data, read = encode(events), []
+@given(st.lists(KEYS | POINTERS), st.booleans())
+def test_order_and_values_survive_the_wire(events, more_buttons):
+    data, read = encode(events, more_buttons), []
     while data:
         if data[0] == 4:
             _, down, _, keysym = struct.unpack(">BBHI", data[:8])
@@ -41,8 +41,17 @@ def test_order_and_values_survive_the_wire(events):
             data = data[8:]
         else:
             _, mask, x, y = struct.unpack(">BBHH", data[:6])
-            read.append(PointerEvent(x, y, mask))
             data = data[6:]
+            if more_buttons and mask & 0x80:
+                mask, data = mask & 0x7F | data[0] << 7, data[1:]
+            read.append(PointerEvent(x, y, mask))
+    if not more_buttons:
+        ninth = {
+            event: PointerEvent(event.x, event.y, event.button_mask & 0xFF)
+            for event in events
+            if isinstance(event, PointerEvent)
+        }
+        events = [ninth.get(event, event) for event in events]
     assert read == events
 
 

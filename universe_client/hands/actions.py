@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Button = Literal["left", "middle", "right", "back"]
-"""The buttons of a mouse; "back" is X button 8."""
+Button = Literal["left", "middle", "right", "back", "forward"]
+"""The buttons of a mouse; "back" and "forward" are X buttons 8 and 9."""
 
 
 @dataclass(frozen=True, slots=True)

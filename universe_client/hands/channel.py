@@ -98,6 +98,15 @@ class Channel:
         """The keysyms that are down, and the newest pointer event of the episode."""
         return self._remote.link.held
 
+    @property
+    def buttons(self) -> int:
+        """How many buttons the remote's VNC server knows, wheels included.
+
+        Without ExtendedMouseButtons RFB has an eighth, but servers such as Xvnc ignore it.
+        """
+        session = self._remote.link.session
+        return 9 if session is not None and session.more_buttons else 7
+
     # -- episodes ----------------------------------------------------------------------------------------------------
 
     def reset(self, seed: int | None = None, env_id: str | None = None) -> None:

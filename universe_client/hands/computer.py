@@ -434,7 +434,7 @@ class Computer:
         batch = list(actions) if isinstance(actions, Sequence) else [actions]
         for number, action in enumerate(batch):
             try:
-                check(action, self._spaced().to_screen)
+                check(action, self._spaced().to_screen, self._channel.buttons)
             except InvalidAction as error:
                 where = f"action {number + 1} of {len(batch)}: " if len(batch) > 1 else ""
                 raise InvalidAction(f"{where}{error}") from None

@@ -36,7 +36,7 @@ NEW_CHARACTER = 0.012
 _KNOWN = 64  # characters after which one may have lost its keycode again
 MOST_SECONDS, MOST_REPEATS, MOST_NOTCHES, MOST_CLICKS = 300, 100, 100, 3
 
-_BUTTONS = {"left": 1, "middle": 2, "right": 4, "back": 128}
+_BUTTONS = {"left": 1, "middle": 2, "right": 4, "back": 128, "forward": 256}
 _UP, _DOWN, _LEFT, _RIGHT = 8, 16, 32, 64
 
 Beat = tuple[Sequence[Event], float]
@@ -95,14 +95,17 @@ def beats(action: Action, pointer: Pointer, place: Place) -> Iterator[Beat]:
             raise InvalidAction(f"{action!r} is not an action of universe_client.hands")
 
 
-def check(action: Action, place: Place) -> None:
-    """Check that an action can be played.
+def check(action: Action, place: Place, buttons: int = 9) -> None:
+    """Check that an action can be played by a server that knows so many `buttons`.
 
     Raises:
         InvalidAction: it cannot.
     """
-    for _ in beats(action, Pointer(0, 0, 0), place):
-        pass
+    for events, _ in beats(action, Pointer(0, 0, 0), place):
+        if any(isinstance(event, PointerEvent) and event.button_mask >> buttons for event in events):
+            raise InvalidAction(
+                "the remote's VNC server knows neither the button 'back' nor 'forward': press alt+Left or alt+Right"
+            )
 
 
 def _to(action: Click | Scroll, pointer: Pointer, place: Place) -> Pointer:

@@ -7,7 +7,7 @@ from operator import index
 from typing import Any
 
 from universe_client.errors import ConfigError
-from vnc.events import Event, KeyEvent, PointerEvent
+from vnc.events import MOST_BUTTONS, Event, KeyEvent, PointerEvent
 from vnc.keysyms import keysym
 
 _MAX_COORDINATE = 0xFFFF
@@ -50,7 +50,7 @@ def _parse_event(event: object, slot: int) -> Event:
             return _parse_event(tuple(event), slot)
     raise ConfigError(
         f"action of slot {slot}: {event!r} is not an event; events are ('KeyEvent', key, down) and "
-        "('PointerEvent', x, y, button_mask) with x and y within 0..65535 and the mask within 0..255"
+        "('PointerEvent', x, y, button_mask) with x and y within 0..65535 and the mask within 0..511"
     )
 
 
@@ -60,7 +60,7 @@ def _pointer(x: Any, y: Any, mask: Any) -> PointerEvent | None:
         x, y, mask = index(x), index(y), index(mask)
     except TypeError:
         return None
-    fits = 0 <= x <= _MAX_COORDINATE and 0 <= y <= _MAX_COORDINATE and 0 <= mask <= 255
+    fits = 0 <= x <= _MAX_COORDINATE and 0 <= y <= _MAX_COORDINATE and 0 <= mask <= MOST_BUTTONS
     return PointerEvent(x, y, mask) if fits else None
 
 

@@ -323,6 +323,11 @@ class NativeSession:
         return "shared" if self._core.shares else "vnc"
 
     @property
+    def more_buttons(self) -> bool:
+        """See `vnc.session.Session.more_buttons`."""
+        return self._core.more_buttons
+
+    @property
     def stats(self) -> SessionStats:
         """See `vnc.session.Session.stats`."""
         return SessionStats(*self._core.stats)
@@ -342,7 +347,7 @@ class NativeSession:
     def send(self, events: Sequence[Event]) -> None:
         """See `vnc.session.Session.send`; the calling thread writes to the socket."""
         if events:
-            self._core.send(encode(events))
+            self._core.send(encode(events, self._core.more_buttons))
 
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""

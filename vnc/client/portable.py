@@ -25,7 +25,7 @@ from vnc.client.home import Home
 from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
-from vnc.encodings import FENCE, RAW, ZLIB
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, encode
 from vnc.reduction import Reduction
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
 _SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
-_SET_ENCODINGS = struct.pack(">BxHiii", 2, 3, ZLIB, RAW, FENCE)  # RFC 6143 7.5.2
+_SET_ENCODINGS = struct.pack(">BxHiiii", 2, 4, ZLIB, RAW, FENCE, EXTENDED_MOUSE_BUTTONS)  # RFC 6143 7.5.2
 _REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
 
 _FENCE_FLAGS = 7
@@ -82,6 +82,7 @@ class PortableSession:
         self.generation = 0
         self.error: VNCError | None = None
         self.pixels_by: PixelsBy = "vnc"
+        self.more_buttons = False
         self.stats = SessionStats()
         self._reader, self._writer = Stream(reader), writer
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
@@ -137,7 +138,7 @@ class PortableSession:
         """See `vnc.session.Session.send`."""
         self._home.enter()
         if events and self.error is None:
-            self._on_loop(self._write, encode(events))
+            self._on_loop(self._write, encode(events, self.more_buttons))
 
     def refresh(self) -> int:
         """See `vnc.session.Session.refresh`."""
@@ -326,7 +327,8 @@ class PortableSession:
         count = int.from_bytes((await self._reader.readexactly(3))[1:], "big")
         rects: list[Part] = []
         for number in range(count):
-            rects.append(await self._read_rect(number))
+            if (rect := await self._read_rect(number)) is not None:
+                rects.append(rect)
             if len(rects) > _MANY:
                 rects = [around(rects)]  # its unchanged pixels are in the front buffer already
         self._outstanding = max(self._outstanding - 1, 0)
@@ -347,7 +349,7 @@ class PortableSession:
         self._probes -= alone
         return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
 
-    async def _read_rect(self, number: int) -> Part:
+    async def _read_rect(self, number: int) -> Part | None:
         header = await self._reader.readexactly(RECT.size)
         x, y, width, height, encoding = RECT.unpack(header)
         what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
@@ -355,6 +357,9 @@ class PortableSession:
             raise ProtocolError(
                 f"{what}, offset 0: rect outside the {self.shape[1]}x{self.shape[0]} framebuffer"
             )
+        if encoding == EXTENDED_MOUSE_BUTTONS:
+            self.more_buttons = True
+            return None
         if encoding not in (RAW, ZLIB):
             raise ProtocolError(f"{what}, offset 0: encoding was not requested")
         try:

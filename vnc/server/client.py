@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from vnc import fences
-from vnc.encodings import FENCE, SHARED_FRAMES, is_this_host
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, SHARED_FRAMES, is_this_host
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat, colour_map
@@ -38,6 +38,7 @@ from vnc.vncauth import Access
 log = logging.getLogger("vnc.server.server")
 
 _RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
+_MORE_BUTTONS = _RECT.pack(0, 0, 0, 0, EXTENDED_MOUSE_BUTTONS)
 _CHEAP = 0.002  # seconds of CPU time: cheaper updates are never delayed
 _GOODBYE = 1.0  # seconds in which a client has to confirm the end of TLS
 _REST = 3.0  # others are followed by a pause of this many times their CPU time, so that all clients get their turn
@@ -60,6 +61,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._format = RGBX
         self._fences = False  # whether a fence was sent, after which the client may send fences
         self._encoding = RAW
+        self._confirmation = b""  # a rect without pixels for the next update
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
         self._barrier = Barrier(desktop.source, self._flush)
@@ -264,6 +266,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _set_encodings(self, encodings: Sequence[int]) -> None:
         self._encoding = preferred(encodings)
+        self._confirmation = _MORE_BUTTONS if EXTENDED_MOUSE_BUTTONS in encodings else b""
         if SHARED_FRAMES in encodings and is_this_host(self._address):
             self._answer(self._shared.offer())
         if FENCE in encodings and not self._fences:
@@ -315,7 +318,11 @@ class ClientConnection(asyncio.BufferedProtocol):
         parts: list[bytes | memoryview] = [b""]
         for rect, payload in self._encode(rects, encoding):
             parts += (_RECT.pack(*rect, encoding), payload)
-        parts[0] = struct.pack(">BxH", 0, len(parts) // 2)  # 1 message-type + 1 padding + 2 number-of-rects
+        confirmation, self._confirmation = self._confirmation, b""
+        count = len(parts) // 2 + bool(confirmation)
+        parts[0] = (
+            struct.pack(">BxH", 0, count) + confirmation
+        )  # 1 message-type + 1 padding + 2 number-of-rects
         return b"".join(parts)
 
     def _encode(self, rects: Sequence[Rect], encoding: int) -> Iterator[tuple[Rect, bytes | memoryview]]:

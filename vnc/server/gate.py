@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from vnc import fences
-from vnc.encodings import SHARED_FRAMES
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, SHARED_FRAMES
 from vnc.errors import LimitExceeded, ProtocolError
 from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_encodings
 
@@ -18,6 +18,8 @@ _OK = bytes(4)
 
 _LENGTHS = {0: 20, 3: 10, 4: 8, 5: 6, 150: 10, 250: 4}
 """The lengths of messages of fixed size: pixel format, update request, key, pointer, continuous updates, xvp."""
+# The client is not on the server's host, and its pointer events have a fixed length.
+_NOT_PASSED = frozenset({SHARED_FRAMES, EXTENDED_MOUSE_BUTTONS})
 _TRUE_COLOUR = 7  # the offset of the flag in SetPixelFormat: 1 type + 3 padding + 3
 _WATCHING = frozenset({0, 2, 3, 150, 248})
 _ACTING = _WATCHING | {4, 5, 255}
@@ -89,7 +91,7 @@ class Gate(Conversation):
     def _variable(self, head: bytes) -> Parser:
         match head[0]:
             case 2:
-                self._pass(head + _without_shared_frames((yield from read_encodings())))
+                self._pass(head + _passed_on((yield from read_encodings())))
             case 6:
                 yield from self._cut_text()
             case 248:
@@ -119,7 +121,7 @@ class Gate(Conversation):
         yield from drop(length)
 
 
-def _without_shared_frames(encodings: bytes) -> bytes:
-    """Remove `SHARED_FRAMES` from a SetEncodings after its type: the client is not on the server's host."""
-    numbers = [number for (number,) in _NUMBER.iter_unpack(encodings[3:]) if number != SHARED_FRAMES]
+def _passed_on(encodings: bytes) -> bytes:
+    """Remove what cannot be passed on from a SetEncodings after its type."""
+    numbers = [number for (number,) in _NUMBER.iter_unpack(encodings[3:]) if number not in _NOT_PASSED]
     return struct.pack(f">xH{len(numbers)}i", len(numbers), *numbers)

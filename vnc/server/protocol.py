@@ -8,8 +8,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 from vnc import fences
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
-from vnc.events import Event, KeyEvent, PointerEvent
+from vnc.events import MOST_BUTTONS, Event, KeyEvent, PointerEvent
 from vnc.pixel_format import RGBX, PixelFormat
 from vnc.security_types import NONE, VENCRYPT, VENCRYPT_VERSION, VNC_AUTH, X509_NONE, X509_VNC
 from vnc.server.conversation import Conversation, Parser, drop, read_encodings
@@ -126,6 +127,7 @@ class ServerProtocol(Conversation):
         self.refused = refuse
         self._tls = tls
         self._minor = 3
+        self._more_buttons = False  # whether the client may send ExtendedPointerEvents
         self._messages: list[Message] = []
         super().__init__()
 
@@ -241,7 +243,9 @@ class ServerProtocol(Conversation):
                 self._messages.append(SetPixelFormat(PixelFormat.parse(data[3:])))
             case 2:
                 named = (yield from read_encodings())[3:]
-                self._messages.append(SetEncodings(struct.unpack(f">{len(named) // 4}i", named)))
+                encodings = struct.unpack(f">{len(named) // 4}i", named)
+                self._more_buttons = EXTENDED_MOUSE_BUTTONS in encodings
+                self._messages.append(SetEncodings(encodings))
             case 3:
                 # 1 incremental + 2 x + 2 y + 2 width + 2 height
                 incremental, *region = struct.unpack(">BHHHH", (yield 9))
@@ -251,6 +255,8 @@ class ServerProtocol(Conversation):
                 self._messages.append(KeyEvent(keysym, bool(down)))
             case 5:
                 button_mask, x, y = struct.unpack(">BHH", (yield 5))  # 1 button-mask + 2 x + 2 y
+                if self._more_buttons and button_mask & 0x80:  # ExtendedPointerEvent (rfbproto)
+                    button_mask = (button_mask & 0x7F | (yield 1)[0] << 7) & MOST_BUTTONS
                 self._messages.append(PointerEvent(x, y, button_mask))
             case 6:
                 yield from self._cut_text()

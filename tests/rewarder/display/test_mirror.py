@@ -8,7 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
@@ -229,3 +229,29 @@ async def test_the_password_of_the_display_is_that_of_the_mirror(opened: Opener)
             with pytest.raises(AuthError):
                 async with opened.on(port, "wrong"):
                     pass
+
+
+async def test_the_buttons_back_and_forward_which_old_xvncs_do_not_know(
+    display: XDisplay, opened: Opener
+) -> None:
+    async with mirrored(display) as (port, _), AsyncExitStack() as stack:
+        session, changes = await stack.enter_async_context(opened.on(port))
+        await changes.until(lambda: session.more_buttons)
+        screen = stack.enter_context(drawing(display))
+        square = screen.add_square(10, 10, 50, 50, 0xFF0000)
+        screen.pointer()  # a round trip: the square is there
+        session.send([PointerEvent(20, 30, mask) for mask in (0, 256, 0, 128, 0)])
+        pressed: list[int] = []
+
+        def both_pressed() -> bool:
+            pressed.extend(screen.pressed())
+            return len(pressed) >= 2
+
+        await eventually(both_pressed)
+        assert pressed == [square, square]
+
+
+async def eventually(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(CONVERGES):
+        while not condition():  # noqa: ASYNC110 - the X server tells nobody
+            await asyncio.sleep(0.01)

@@ -122,7 +122,7 @@ def test_pictures_can_be_read_by_others(computer, tmp_path):
         (Click(3, -1), "y=-1 is outside the picture, which is 24x16: 0 <= y < 16"),
         (Click(3), "y=None is not an integer number of pixels"),
         (Click(1.5, 3), "x=1.5 is not an integer number of pixels"),
-        (Click(1, 1, "wheel"), "there is no button 'wheel': one of left, middle, right, back"),
+        (Click(1, 1, "wheel"), "there is no button 'wheel': one of left, middle, right, back, forward"),
         (Click(1, 1, count=4), "count=4 is not an integer from 1 to 3"),
         (Click(1, 1, modifiers=("a",)), "'a' is not a modifier: one of shift, ctrl, alt"),
         (Press("ctrl+boo"), "no key is called 'boo' in 'ctrl+boo'"),
@@ -191,3 +191,11 @@ def test_a_server_without_a_rewarder(computer):
     hands, _ = computer(has_rewarder=False)
     outcome = hands.click(2, 2)
     assert (outcome.reward, outcome.done, outcome.text) == (0.0, False, None)
+
+
+def test_the_buttons_back_and_forward(computer):
+    hands, remote = computer()
+    hands.click(2, 2, button="forward")
+    hands.click(2, 2, button="back")
+    masks = [event.button_mask for event in remote.wait_for_events(6)]
+    assert masks == [0, 256, 0, 0, 128, 0]

@@ -40,10 +40,10 @@ def test_tuples_lists_and_values_in_any_mixture():
     [
         None, 5, "KeyEvent", (), ("KeyEvent",), ("KeyEvent", "a"), ("KeyEvent", "a", True, 1), ("KeyEvent", 1.5, True),
         ("KeyEvent", "nokey", True), ("KeyEvent", 0, True), ("KeyEvent", -1, True), ("KeyEvent", 1 << 33, True),
-        ("PointerEvent", 1, 2), ("PointerEvent", -1, 2, 0), ("PointerEvent", 1, 65536, 0), ("PointerEvent", 1, 2, 256),
+        ("PointerEvent", 1, 2), ("PointerEvent", -1, 2, 0), ("PointerEvent", 1, 65536, 0), ("PointerEvent", 1, 2, 512),
         ("PointerEvent", 1.5, 2, 0), ("PointerEvent", "1", 2, 0), ("PointerEvent", None, 2, 0), ("Jump", 1),
         KeyEvent(1 << 33, True), KeyEvent(0, True), PointerEvent(70000, 0, 0), PointerEvent(0, -1, 0),
-        PointerEvent(0, 0, 256), PointerEvent(0.5, 0, 0),  # type: ignore[arg-type]
+        PointerEvent(0, 0, 512), PointerEvent(0.5, 0, 0),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
 def test_what_is_no_event_is_an_error_that_names_slot_and_event(event):

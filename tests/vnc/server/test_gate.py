@@ -132,8 +132,8 @@ def test_a_handshake_that_is_none_is_refused(hello):
         Gate(acting=True).receive(hello)
 
 
-def test_shared_frames_are_not_asked_for():
-    asked = struct.pack(">BxHiii", 2, 3, SHARED_FRAMES, 7, -239)
+def test_neither_shared_frames_nor_longer_pointer_events_are_asked_for():
+    asked = struct.pack(">BxHiiii", 2, 4, SHARED_FRAMES, 7, -316, -239)
     assert opened().receive(asked) == ENCODINGS
 
 

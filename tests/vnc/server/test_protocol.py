@@ -140,6 +140,16 @@ MESSAGES: list[tuple[bytes, Message]] = [
 CUT_TEXT = struct.pack(">B3xI", 6, 5) + b"hello"
 
 
+def test_a_client_may_send_the_ninth_button_after_it_has_asked() -> None:
+    server = protocol()
+    server.receive(b"RFB 003.008\n\x01\x01")
+    server.receive(struct.pack(">BxHi", 2, 1, -316))
+    events = [PointerEvent(1, 2, mask) for mask in (0, 0x7F, 0x80, 0x100, 0x1FF, 1)]
+    assert server.receive(encode(events, more_buttons=True)) == events
+    server.receive(struct.pack(">BxHi", 2, 1, 0))
+    assert server.receive(encode([PointerEvent(1, 2, 0x80)])) == [PointerEvent(1, 2, 0x80)]
+
+
 @given(st.lists(st.sampled_from(MESSAGES), max_size=8), st.integers(1, 40))
 def test_messages_arrive_in_any_pieces(sent: list[tuple[bytes, Message]], size: int) -> None:
     server = protocol()

@@ -213,6 +213,12 @@ impl Session {
         Some((PyBytes::new(py, &offer.token), &offer.path))
     }
 
+    /// Whether the server takes pointer events with more than eight buttons.
+    #[getter]
+    fn more_buttons(&self) -> bool {
+        self.session.published().more_buttons()
+    }
+
     /// Whether the pixels of the newest update came through shared memory.
     #[getter]
     fn shares(&self) -> bool {

@@ -48,6 +48,7 @@ pub struct Connection {
     shown: Shown,
     /// Whether the pixels of the newest update came through shared memory.
     shared: bool,
+    more_buttons: bool,
     long_cut_texts: u64,
     /// The number of messages whose header was read, and the type of the newest one.
     begun: u64,
@@ -69,6 +70,7 @@ impl Connection {
             flow: Flow::default(),
             shown: Shown::default(),
             shared: false,
+            more_buttons: false,
             long_cut_texts: 0,
             begun: 0,
             kind: 0,
@@ -207,6 +209,12 @@ impl Connection {
     #[must_use]
     pub const fn shares(&self) -> bool {
         self.shared
+    }
+
+    /// Whether the server takes pointer events with more than eight buttons.
+    #[must_use]
+    pub const fn more_buttons(&self) -> bool {
+        self.more_buttons
     }
 
     /// Request one pixel, to test whether the server still answers.
@@ -371,6 +379,7 @@ impl Connection {
 
     fn finish(&mut self, update: &Update, origin: Rgb) {
         self.release_buffer(update);
+        self.more_buttons |= update.more_buttons;
         if update.resized {
             self.flow.resized(self.screen.whole(), &mut self.out);
         }

@@ -27,6 +27,8 @@ pub const EXTENDED_DESKTOP_SIZE: i32 = -308;
 pub const FENCE: i32 = -312;
 /// Updates without requests.
 pub const CONTINUOUS_UPDATES: i32 = -313;
+/// More than eight buttons of the pointer.
+pub const EXTENDED_MOUSE_BUTTONS: i32 = -316;
 
 // Numbers of this project: "UC" and a counter.
 /// Pixels in memory that the server shares.
@@ -50,5 +52,6 @@ pub fn default_encodings() -> Vec<i32> {
         EXTENDED_DESKTOP_SIZE,
         FENCE,
         CONTINUOUS_UPDATES,
+        EXTENDED_MOUSE_BUTTONS,
     ]
 }

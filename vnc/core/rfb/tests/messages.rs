@@ -120,6 +120,16 @@ fn last_rect_ends_both_forms() {
 }
 
 #[test]
+fn a_server_that_knows_more_buttons_says_so_in_an_update() {
+    let mut connection = ready();
+    assert!(!connection.more_buttons());
+    connection.receive(&update(&[rect([0; 4], -316, &[]), grey([0, 0, 8, 6], 3)]));
+    assert_eq!(connection.error(), None);
+    assert!(connection.more_buttons());
+    assert_eq!((connection.frames(), at(&connection, 4, 4)), (1, 3));
+}
+
+#[test]
 fn a_resize_in_an_update_is_one_frame() {
     for (encoding, payload) in [(-223, vec![]), (-308, [&[1, 0, 0, 0][..], &[0; 16]].concat())] {
         let mut connection = ready();

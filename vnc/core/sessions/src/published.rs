@@ -30,6 +30,7 @@ pub struct Published {
     /// The bits of an f64, in seconds on the monotonic clock.
     frame_time: AtomicU64,
     shares: AtomicBool,
+    more_buttons: AtomicBool,
     rects: AtomicU64,
     pixels: AtomicU64,
     bytes: AtomicU64,
@@ -55,6 +56,8 @@ pub(crate) struct Changes {
     pub offer: Option<Offer>,
     /// Whether the pixels of the newest update came through shared memory.
     pub shares: bool,
+    /// Whether the server takes pointer events with more than eight buttons.
+    pub more_buttons: bool,
     /// What was drawn, and when, in seconds on the monotonic clock.
     pub drawn: Option<(Totals, f64)>,
     /// The number of the newest frame.
@@ -78,6 +81,7 @@ impl Published {
             self.frame_time.store(time.to_bits(), Ordering::Relaxed);
         }
         self.shares.store(changes.shares, Ordering::Relaxed);
+        self.more_buttons.store(changes.more_buttons, Ordering::Relaxed);
         self.long_cut_texts.store(changes.long_cut_texts, Ordering::Relaxed);
         // A connection has one handshake and one offer, so a second `set` cannot happen.
         if let Some(offer) = changes.offer {
@@ -141,6 +145,11 @@ impl Published {
     /// The offer of shared frames; None before it.
     pub fn offer(&self) -> Option<&Offer> {
         self.offer.get()
+    }
+
+    /// Whether the server takes pointer events with more than eight buttons.
+    pub fn more_buttons(&self) -> bool {
+        self.more_buttons.load(Ordering::Relaxed)
     }
 
     /// Whether the pixels of the newest update came through shared memory.

@@ -261,6 +261,7 @@ impl Session {
             generation: connection.generation(),
             long_cut_texts: connection.long_cut_texts(),
             shares: connection.shares(),
+            more_buttons: connection.more_buttons(),
             ..Changes::default()
         };
         let (mut news, mut drawn) = (false, rfb::Totals::default());

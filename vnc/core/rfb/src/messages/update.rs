@@ -10,7 +10,9 @@
 use std::ops::AddAssign;
 
 use crate::decoders::{Progress, Registry, Scan};
-use crate::encodings::{CURSOR, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, LAST_RECT, RAW, SHARED_OFFER};
+use crate::encodings::{
+    CURSOR, DESKTOP_SIZE, EXTENDED_DESKTOP_SIZE, EXTENDED_MOUSE_BUTTONS, LAST_RECT, RAW, SHARED_OFFER,
+};
 use crate::error::{Error, Reason};
 use crate::handshake::check_size;
 use crate::limits::Limits;
@@ -81,6 +83,8 @@ pub(crate) struct Update {
     pub resized: bool,
     /// Whether one of the rects is the offer of shared frames.
     offer: bool,
+    /// Whether the server has confirmed that it knows more than eight buttons.
+    pub more_buttons: bool,
     pub totals: Totals,
 }
 
@@ -122,6 +126,7 @@ impl Update {
             size: (screen.width(), screen.height()),
             resized: false,
             offer: false,
+            more_buttons: false,
             totals: Totals::default(),
         }
     }
@@ -194,7 +199,7 @@ impl Update {
         let (number, rect, encoding) = (open.number, open.rect, open.encoding);
         let bytes = &input[self.position..];
         let scan = match encoding {
-            DESKTOP_SIZE => Scan::Whole(0),
+            DESKTOP_SIZE | EXTENDED_MOUSE_BUTTONS => Scan::Whole(0),
             EXTENDED_DESKTOP_SIZE => scan_layout(bytes),
             CURSOR => scan_cursor(bytes, &open, limits)?,
             SHARED_OFFER if decoders.shared.awaits_offer() => {
@@ -214,6 +219,7 @@ impl Update {
                     decoders.shared.offered();
                     self.offer = true;
                 }
+                self.more_buttons |= encoding == EXTENDED_MOUSE_BUTTONS;
                 self.close(&open, length, limits)?;
             }
             Scan::More(need) | Scan::Rows { need, .. } => {
