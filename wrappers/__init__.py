@@ -32,6 +32,7 @@ from wrappers.universe.time_limit import TimeLimit
 from wrappers.universe.unvectorize import Unvectorize
 from wrappers.universe.vectorize import Vectorize
 from wrappers.universe.vision import Vision
+from wrappers.universe.watch import Watch
 from wrappers.universe.wrapper import Wrapper
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "Unvectorize",
     "Vectorize",
     "Vision",
+    "Watch",
     "Wrapper",
 ]
 

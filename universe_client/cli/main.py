@@ -41,6 +41,7 @@ COMMANDS = {
     "run": ("let an agent act on remotes", "run:configure"),
     "serve": ("start one remote for agents and viewers", "serve:configure"),
     "view": ("show a remote in a browser or a VNC viewer", "view:configure"),
+    "watch": ("show all remotes of an agent on one page", "watch:configure"),
     "record": ("write a VNC session to a file", "record:configure_record"),
     "export": ("make a dataset of recorded runs", "export:configure"),
     "replay": ("serve a recorded session to VNC clients", "record:configure_replay"),

@@ -23,7 +23,7 @@ from universe_client.providers.provider import Staged
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import choose
 from vnc.encodings import is_this_host
-from wrappers import Logger, Record, Throttle
+from wrappers import Logger, Record, Throttle, Watch
 from wrappers.universe.logger import mean
 
 _REFRESH = 4  # of the live table, per second
@@ -75,6 +75,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="lockstep: the remotes wait for the agent; default: %(default)s",
     )
     parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="serve a page on this machine that shows all remotes, and print its address",
+    )
+    parser.add_argument(
         "--record",
         metavar="DIR",
         help="record pictures, actions and rewards in this new folder; see `universe-client export`",
@@ -113,20 +118,30 @@ def _command(options: argparse.Namespace) -> int:
     agent = find_agent(options.agent, options.keys.split(","), options.seed)
     remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
     until = Until(options.steps, options.seconds, options.episodes)
-    env = VectorEnv(options.env_id, remotes, mode=options.mode)
     step_rate = options.step_rate or (_STEP_RATE if options.mode == "realtime" else None)
-    return run(env, agent, step_rate, until, options.seed, options.json, options.record)
+    with VectorEnv(options.env_id, remotes, mode=options.mode) as env:
+        session = Run(env, agent, step_rate, until, options.record, watch=options.watch)
+        return run(session, options.seed, options.json)
 
 
 class Run:
     """One run of an agent, and a report of it at any moment."""
 
     def __init__(
-        self, env: VectorEnv, agent: Agent, step_rate: float | None, until: Until, record: str | None = None
+        self,
+        env: VectorEnv,
+        agent: Agent,
+        step_rate: float | None,
+        until: Until,
+        record: str | None = None,
+        watch: bool = False,
     ) -> None:
         self.base = env
-        recorded = env if record is None else Record(env, record)
-        self.env = Logger(recorded if step_rate is None else Throttle(recorded, step_rate=step_rate))
+        inner = env if record is None else Record(env, record)
+        watched = Watch(inner) if watch else None
+        self.url = None if watched is None else watched.url
+        outer = watched or inner
+        self.env = Logger(outer if step_rate is None else Throttle(outer, step_rate=step_rate))
         self.until = until
         self.tasks: list[str] = [""] * env.n
         """The instruction of each remote, in words."""
@@ -287,18 +302,12 @@ def _every(seconds: float, session: Run, show: Callable[[], None]) -> Callable[[
     return watch
 
 
-def run(
-    env: VectorEnv,
-    agent: Agent,
-    step_rate: float | None,
-    until: Until,
-    seed: int | None,
-    as_json: bool,
-    record: str | None = None,
-) -> int:
+def run(session: Run, seed: int | None, as_json: bool) -> int:
     """Play and print the summary; return the exit status: 0 if every remote has run, otherwise 1."""
     console = Console(stderr=as_json, markup=False)
-    with env, Run(env, agent, step_rate, until, record) as session:
+    with session:
+        if session.url is not None:
+            console.print(f"watch at {session.url}", soft_wrap=True)
         try:
             with _watching(session, console, as_json) as watch:
                 session.play(seed, watch)

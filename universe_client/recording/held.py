@@ -8,19 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.keysyms import X11
+from universe_client.spaces.key_names import key_name
 
-_NAMES = {code: name for name, code in reversed(X11.items())}
-_UNICODE = 0x01000000
 _BUTTONS = 8
-
-
-def key_name(keysym: int) -> str:
-    """Return the X11 name of a keysym, or the character of one that has no name."""
-    name = _NAMES.get(keysym)
-    if name is None and _UNICODE <= keysym <= _UNICODE + 0x10FFFF:
-        name = chr(keysym - _UNICODE)
-    return name or f"{keysym:#x}"
 
 
 class Columns:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe_client.recording.held import Columns, key_name
+from universe_client.recording.held import Columns
+from universe_client.spaces.key_names import key_name
 from vnc.keysyms import keysym
 
 LEFT, RIGHT = keysym("Left"), keysym("Right")

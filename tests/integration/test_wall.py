@@ -1,0 +1,126 @@
+"""The page with all remotes, in a real browser, and what it refuses."""
+
+import http.client
+import io
+import json
+import threading
+
+import numpy as np
+import pytest
+from PIL import Image
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+import universe_client
+from tests.support.remotes.agent import until_running
+from tests.support.system.headless import page
+from universe_client import ConfigError
+from wrappers import Throttle, Watch
+
+ENV_ID = "builtin.NeonDrive-v0"
+
+
+@pytest.fixture
+def watched():
+    with Watch(universe_client.make(ENV_ID, remotes=2)) as env:
+        env.reset()
+        until_running(env)
+        yield env
+
+
+def socket_url(env, token=None):
+    return f"ws://127.0.0.1:{env.server.port}/tiles?token={env.url.split('#')[1] if token is None else token}"
+
+
+def test_a_browser_shows_every_remote_and_opens_one(tmp_path):
+    over = threading.Event()
+
+    def play(env):
+        step = 0
+        while not over.is_set():
+            step += 1
+            env.step([[("KeyEvent", "Left", True)]] * 4)
+
+    with Watch(universe_client.make(ENV_ID, remotes=4)) as env, page(tmp_path / "profile") as browser:
+        throttled = Throttle(env, step_rate=30)
+        throttled.reset()
+        agent = threading.Thread(target=play, args=(throttled,))
+        agent.start()
+        try:
+            browser.open(env.url)
+            browser.until("pictures > 40 && tiles.every(tile => tile.state.size[0] === 320)")
+            browser.until('document.querySelector(".keys span")?.textContent === "Left"')
+            assert browser.evaluate('document.querySelectorAll(".tile").length') == 4
+            assert browser.evaluate('document.getElementById("totals").textContent').startswith(
+                "running4 of 4"
+            )
+            shown = browser.screenshot()
+            browser.evaluate("choose(2)")
+            browser.until("past.length > 3")
+            assert browser.evaluate('document.getElementById("name").textContent') == f"Remote 2: {ENV_ID}"
+            browser.evaluate("lookBack(1)")
+            browser.press("Escape", "Escape", 27)
+            browser.until("open === -1 && !wall.hidden")
+            browser.listen()
+        finally:
+            over.set()
+            agent.join()
+    assert browser.complaints == []
+    assert shown.std() > 20  # not an empty page
+
+
+def test_pictures_are_the_agents_frames(watched):
+    with connect(socket_url(watched)) as socket:
+        socket.send(json.dumps({"size": 1600, "large": 1600, "open": 1}))
+        while isinstance(message := socket.recv(timeout=60), str) or message[:2] != b"\x00\x01":
+            frame = watched.step([[], []])[0][1]["vision"]
+    picture = np.asarray(Image.open(io.BytesIO(message[2:])))
+    assert picture.shape == (240, 320, 3)
+    assert np.abs(picture.astype(int) - frame).mean() < 25
+
+
+def test_nobody_looks_nothing_is_encoded(watched):
+    for _ in range(10):
+        watched.step([[], []])
+    assert not watched.server.is_watched and watched.server._encoded == {}
+
+
+@pytest.mark.parametrize("token", ["", "wrong"])
+def test_a_wrong_token_is_refused(watched, token):
+    with pytest.raises(InvalidStatus, match="401"):
+        connect(socket_url(watched, token))
+
+
+def test_another_host_name_is_refused(watched):
+    connection = http.client.HTTPConnection("127.0.0.1", watched.server.port)
+    connection.request("GET", "/", headers={"Host": "evil.example"})
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_nonsense_ends_only_its_own_page(watched):
+    with connect(socket_url(watched)) as one, connect(socket_url(watched)) as other:
+        one.send('{"size": "large"}')
+        with pytest.raises(ConnectionClosed):
+            while True:
+                one.recv(timeout=60)
+        assert json.loads(next(message for message in other if isinstance(message, str)))["tiles"]
+
+
+def test_a_port_that_is_taken_is_named(watched):
+    with (
+        universe_client.make(ENV_ID) as env,
+        pytest.raises(ConfigError, match=f"port {watched.server.port}: "),
+    ):
+        Watch(env, port=watched.server.port)
+
+
+def test_lent_frames_are_copied_for_the_page():
+    with Watch(universe_client.make(ENV_ID, copy=False)) as env:
+        env.reset()
+        until_running(env)
+        with connect(socket_url(env)) as socket:
+            while isinstance(socket.recv(timeout=60), str):
+                observation = env.step([[]])[0][0]
+                if observation is not None and env.server.is_watched:
+                    assert env._tiles[0].vision is not observation["vision"]

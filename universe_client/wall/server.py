@@ -1,0 +1,223 @@
+"""The page's server: HTTP and a WebSocket on loopback, on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import logging
+import secrets
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+
+from universe_client.core.event_loop.loop import LoopThread
+from universe_client.errors import ConfigError
+from universe_client.hands.outcome import Region
+from universe_client.hands.pictures import Picture, drawn
+from universe_client.wall.tiles import Tile
+from vnc.session import Frame
+
+PICTURES_PER_SECOND = 15
+_STATES_PER_SECOND = 4
+_MAX_PAGES = 8
+_LARGEST = 1600
+"""Pixels of the longer side that a page may ask for."""
+_QUALITY = 70
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+_PAGE = Path(__file__).with_name("page")
+_STYLE, _SCRIPT = ((_PAGE / name).read_text("utf-8") for name in ("wall.css", "wall.js"))
+_HTML = (
+    (_PAGE / "wall.html")
+    .read_text("utf-8")
+    .replace('<link rel="stylesheet" href="wall.css">', f"<style>{_STYLE}</style>")
+    .replace(' src="wall.js">', f">{_SCRIPT}")
+)
+
+log = logging.getLogger(__name__)
+
+
+def _source(inline: str) -> str:
+    """Return the hash of an inline script or style for a Content-Security-Policy (level 2, section 4.2.5)."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
+
+
+_HEADERS = {
+    "Content-Security-Policy": f"default-src 'none'; script-src {_source(_SCRIPT)}; style-src {_source(_STYLE)}; "
+    "connect-src 'self'; img-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class WallServer:
+    """Serves the page for a list of tiles. Pictures are made only while somebody looks.
+
+    Attributes:
+        port: where it listens, on 127.0.0.1.
+    """
+
+    def __init__(self, tiles: Sequence[Tile], port: int = 0) -> None:
+        """Begin to serve.
+
+        Args:
+            tiles: one for each remote.
+            port: to listen on; 0 is any free port.
+
+        Raises:
+            ConfigError: the port is not free.
+        """
+        self._tiles = tiles
+        self._token = secrets.token_urlsafe(24)
+        self._pages = 0
+        # Encoders release the GIL; one thread leaves the processors to the agent and its remotes.
+        self._encoder = ThreadPoolExecutor(1, "universe-wall-jpeg")
+        self._encoded: dict[tuple[int, int], tuple[int, bytes]] = {}
+        self._loop = LoopThread("universe-wall")
+        try:
+            self._server: Server = self._loop.run(self._listen(port))
+        except OSError as error:
+            self._loop.stop(asyncio.sleep(0))
+            raise ConfigError(f"port {port}: {error.strerror}") from error
+        self.port: int = next(iter(self._server.sockets)).getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        """The page's address, with a token that is valid as long as the page is served."""
+        return f"http://127.0.0.1:{self.port}/#{self._token}"
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a page is open."""
+        return self._pages > 0
+
+    def close(self) -> None:
+        """End all connections and the thread."""
+        self._loop.stop(self._stop())
+        self._encoder.shutdown()
+
+    async def _listen(self, port: int) -> Server:
+        return await serve(
+            self._watch, "127.0.0.1", port, process_request=self._respond, compression=None, max_size=4096
+        )
+
+    async def _stop(self) -> None:
+        self._server.close()
+        await self._server.wait_closed()
+
+    def _respond(self, websocket: ServerConnection, request: Request) -> Response | None:
+        """Answer a request; None makes it a WebSocket."""
+        target = urlsplit(request.path)
+        host = request.headers.get("Host", "").rsplit(":", 1)[0]
+        if host not in _LOOPBACK:  # another name may belong to a page that was rebound to this machine
+            return _plain(HTTPStatus.FORBIDDEN)
+        if target.path == "/":
+            return _response(HTTPStatus.OK, "text/html; charset=utf-8", _HTML.encode())
+        if target.path != "/tiles":
+            return _plain(HTTPStatus.NOT_FOUND)
+        given = parse_qs(target.query).get("token", [""])[0]
+        if not hmac.compare_digest(given.encode(), self._token.encode()):
+            return _plain(HTTPStatus.UNAUTHORIZED)
+        return None if self._pages < _MAX_PAGES else _plain(HTTPStatus.SERVICE_UNAVAILABLE)
+
+    async def _watch(self, websocket: ServerConnection) -> None:
+        """Send states and pictures to one page until it is closed."""
+        self._pages += 1
+        page = _Page(len(self._tiles))
+        reader = asyncio.create_task(page.read(websocket))
+        try:
+            while not reader.done():
+                await self._send(websocket, page)
+                await asyncio.wait([reader], timeout=1 / PICTURES_PER_SECOND)
+            await reader
+        except ConnectionClosed:
+            log.debug("a page was closed")
+        finally:
+            reader.cancel()
+            self._pages -= 1
+
+    async def _send(self, websocket: ServerConnection, page: _Page) -> None:
+        now = time.monotonic()
+        if now >= page.state_due:
+            page.state_due = now + 1 / _STATES_PER_SECOND
+            await websocket.send(json.dumps({"time": now, "tiles": [tile.summary() for tile in self._tiles]}))
+        for index, tile in enumerate(self._tiles):
+            vision, number = tile.vision, tile.number
+            longest = page.longest(index)
+            if vision is None or not longest or page.shown[index] == (number, longest):
+                continue
+            page.shown[index] = number, longest
+            picture = await self._picture(index, vision, number, longest)
+            await websocket.send(index.to_bytes(2, "big") + picture)
+
+    async def _picture(self, index: int, vision: Frame, number: int, longest: int) -> bytes:
+        known = self._encoded.get((index, longest))
+        if known is None or known[0] != number:
+            loop = asyncio.get_running_loop()
+            known = number, await loop.run_in_executor(self._encoder, _encode, vision, longest)
+            self._encoded[index, longest] = known
+        return known[1]
+
+
+class _Page:
+    """What one open page shows: `size` pixels of the longer side of each tile, `large` of the one that is open."""
+
+    def __init__(self, n: int) -> None:
+        self.shown = [(0, 0)] * n
+        self.state_due = 0.0
+        self._size, self._large, self._open = 320, 0, -1
+
+    def longest(self, index: int) -> int:
+        """Return how many pixels the longer side of a tile has; 0 shows no picture of it."""
+        if self._open >= 0:
+            return self._large if index == self._open else 0
+        return self._size
+
+    async def read(self, websocket: ServerConnection) -> None:
+        """Follow what the page asks for, until it is closed."""
+        async for message in websocket:
+            try:
+                wanted = json.loads(message)
+                self._size = _bounded(wanted["size"])
+                self._large, self._open = _bounded(wanted["large"]), int(wanted["open"])
+            except (ValueError, KeyError, TypeError):
+                await websocket.close(1007, "not a request of the page")
+
+
+def _bounded(pixels: object) -> int:
+    """Return a size in steps of 80 pixels, so that pages share pictures."""
+    if not isinstance(pixels, int | float):
+        raise ValueError("not a number")
+    return min(max(round(pixels / 80) * 80, 80), _LARGEST)
+
+
+def _encode(vision: Frame, longest: int) -> bytes:
+    height, width = vision.shape[:2]
+    scale = min(longest / max(height, width), 1.0)
+    size = max(round(width * scale), 1), max(round(height * scale), 1)
+    whole = Region(0, 0, width, height)
+    return Picture(drawn(vision, whole, size), "jpeg", whole, scale, _QUALITY).data
+
+
+def _plain(status: HTTPStatus) -> Response:
+    return _response(status, "text/plain; charset=utf-8", f"{status.phrase}\n".encode())
+
+
+def _response(status: HTTPStatus, kind: str, body: bytes) -> Response:
+    headers = Headers(
+        {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body)), "Connection": "close"}
+    )
+    return Response(status.value, status.phrase, headers, body)

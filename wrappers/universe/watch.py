@@ -1,0 +1,83 @@
+"""Shows all remotes on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from universe_client.vector_env import VectorEnv
+from wrappers.universe.wrapper import Wrapper
+
+if TYPE_CHECKING:
+    from universe_client.wall.server import WallServer
+    from universe_client.wall.tiles import Tile
+
+
+class Watch(Wrapper):
+    """Serves a page on this machine with a tile per remote: the frames that the agent gets, and how well it does.
+
+    The keys that the agent holds and its pointer are drawn over the frames. A tile has the score and the curve of
+    returns, frames per second, the reaction time, and why there is no picture. A click opens it large, with a histogram
+    of reaction times, and the last two minutes to look back at. Pictures are made only while the page is open.
+
+    Attributes:
+        server: the `universe_client.wall.server.WallServer`.
+        url: the address to open in a browser. It contains a token: whoever has it can watch.
+
+    Example:
+        env = Watch(universe_client.make("builtin.NeonDrive-v0", remotes=4))
+        print("watch at", env.url)
+    """
+
+    instead: ClassVar[str] = "render()"
+    takes_lists: ClassVar[bool | None] = True
+
+    def __init__(self, env: VectorEnv | Wrapper, port: int = 0) -> None:
+        """Wrap `env`, and begin to serve the page.
+
+        Args:
+            env: a `VectorEnv`, with or without wrappers.
+            port: to listen on, on 127.0.0.1; 0 is any free port.
+
+        Raises:
+            ConfigError: the port is not free.
+        """
+        super().__init__(env)
+        from universe_client.wall.server import WallServer
+        from universe_client.wall.tiles import Tile
+
+        self._lends = not env.unwrapped.core.config.copy
+        self._tiles: list[Tile] = [Tile() for _ in range(env.n)]
+        self.server: WallServer = WallServer(self._tiles, port)
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return self.server.url
+
+    def send(self, action_n: Sequence[Any]) -> None:
+        """Send one list of events to each remote; see `VectorEnv.send`."""
+        self.env.send(action_n)
+        for index, action in enumerate(action_n):
+            self._tiles[index].send(action, index)
+
+    def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
+        """Return the results unchanged, and show them; see `VectorEnv.recv`."""
+        result = self.env.recv(mask)
+        observation_n, reward_n, _, info = result
+        for index in range(self.n):
+            if mask is None or mask[index]:
+                observation = self._kept(observation_n[index])
+                self._tiles[index].receive(observation, reward_n[index], info["n"][index])
+        return result
+
+    def _kept(self, observation: Any) -> Any:
+        """Return an observation whose pixels the next step does not change, if somebody looks at them."""
+        if observation is None or not self._lends or not self.server.is_watched:
+            return observation
+        return observation | {"vision": observation["vision"].copy()}
+
+    def close(self) -> None:
+        """Close the environment, and end the page."""
+        self.env.close()
+        self.server.close()
