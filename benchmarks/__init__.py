@@ -11,6 +11,7 @@ BENCHMARKS = {
     "lockstep": "environment.lockstep",
     "making": "environment.making",
     "many": "drivers.many",
+    "mcp": "environment.mcp",
     "pixels": "environment.pixels",
     "pong": "environment.pong",
     "shared": "drivers.shared",

@@ -23,6 +23,7 @@ _EPILOG = """\
 examples:
   universe-client run builtin.NeonDrive-v0 --remotes 4 --seconds 30
   universe-client run gym-core.CartPole-v1 --agent my_agent:act --episodes 10 --json
+  universe-client mcp --remotes docker:2 desktop.WriteNote-v0      # started by an MCP host
   universe-client serve builtin.NeonDrive-v0          # then, in another terminal:
   universe-client run --remotes 'vnc://localhost:5901+15901?password_file=FILE'
   universe-client view 'vnc://localhost:5901+15901?password_file=FILE'
@@ -39,6 +40,7 @@ Exit status: 0 success, 1 a remote or the Docker daemon failed, 2 the command li
 
 COMMANDS = {
     "run": ("let an agent act on remotes", "run:configure"),
+    "mcp": ("give the model of an MCP host screens, mouse and keyboard", "mcp:configure"),
     "serve": ("start one remote for agents and viewers", "serve:configure"),
     "view": ("show a remote in a browser or a VNC viewer", "view:configure"),
     "watch": ("show all remotes of an agent on one page", "watch:configure"),

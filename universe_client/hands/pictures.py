@@ -100,5 +100,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ConfigError("pictures need Pillow: pip install 'universe-client[hands]'") from error
+        raise ConfigError("pictures need Pillow: pip install '.[hands]'") from error
     return Image

@@ -1,0 +1,64 @@
+"""Twenty tasks through `universe-client mcp` and the official client, solved by a scripted model."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import sys
+
+import numpy as np
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from PIL import Image
+
+from tests.support.remotes.solutions import TASKS, solve
+
+
+class Model:
+    """Calls tools, and remembers what they answered last."""
+
+    def __init__(self, client):
+        self.client, self.calls = client, 0
+
+    async def call(self, tool, **arguments):
+        self.calls += 1
+        result = await self.client.call_tool(tool, arguments)
+        assert not result.is_error, result.content[0].text
+        self.facts = result.meta["universe-client"]
+        images = [block for block in result.content if block.type == "image"]
+        if images:
+            self.picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(images[0].data))))
+
+    async def solve(self, env_id, seed):
+        """Begin the task, look, and take the turns of the script; return the reward of the episode."""
+        await self.call("reset", env_id=env_id, seed=seed)
+        await self.call("screenshot", format="png")
+        text = self.facts["task"]
+        for batch in solve(env_id, text, lambda: self.picture):
+            await self.call("do", actions=batch)
+            if self.facts["done"]:
+                return self.facts["episode_reward"]
+            if env_id.startswith("browser."):  # its policies look for exact colours
+                await self.call("screenshot", format="png")
+        await self.call("wait_until_still")
+        return self.facts["episode_reward"]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", ["desktop", "browser"])
+async def test_a_scripted_model_earns_the_rewards_of_ten_tasks(kind):
+    tasks = [env_id for env_id in TASKS if env_id.startswith(kind)]
+    assert len(tasks) == 10
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "universe_client", "mcp", "--remotes", "process:1", tasks[0]],
+        cwd=os.getcwd(),
+    )
+    rewards = {}
+    async with Client(parameters) as client:
+        for env_id in tasks:
+            rewards[env_id] = await Model(client).solve(env_id, seed=1)
+    assert all(reward > 0 for reward in rewards.values()), rewards
+    assert kind == "browser" or set(rewards.values()) == {1.0}, rewards
