@@ -4,6 +4,8 @@ BIN := .venv/bin
 RLLIB := .venv-rllib/bin/python
 # The number of processes of `make test`; 0 runs the tests in one.
 WORKERS ?= auto
+# Where `make run` looks for a wheel of this version: a directory, or the address of a page with links.
+WHEELS ?= dist
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
 # Debian packages, where they are missing.
@@ -122,7 +124,7 @@ learn: .venv/.learn
 	$(BIN)/python -m ensurepip
 
 .venv/.run: pyproject.toml | .venv/bin/pip3
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python .ci/install --wheels $(WHEELS)
 	touch $@
 
 .venv/.dev: pyproject.toml | .venv/bin/pip3

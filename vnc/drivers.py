@@ -64,7 +64,8 @@ def connect(driver: Driver) -> Connect:
 def _warn_of_fallback() -> None:
     warnings.warn(
         f"the native VNC driver is not installed ({choose('auto').reason}); the portable one is a few times slower "
-        "and stops while Python computes. Install Rust and reinstall, or pass driver='portable'",
+        "and stops while Python computes. `universe-client doctor` says how to install the native one; "
+        "driver='portable' avoids this warning",
         RuntimeWarning,
         stacklevel=3,
     )

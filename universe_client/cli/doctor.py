@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 import platform
+import shlex
 import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from rich.console import Console
 from rich.table import Table
@@ -82,12 +85,27 @@ def _driver() -> Finding:
     choice = choose("auto")
     if choice.name == "native":
         return Finding("vnc driver", "native", "decodes in Rust, in parallel to Python")
-    return Finding(
-        "vnc driver",
-        "portable",
-        f"slower; for the native driver install Rust, then reinstall ({choice.reason})",
-        lacking=True,
-    )
+    return Finding("vnc driver", "portable", f"slower ({choice.reason}); {_native_driver()}", lacking=True)
+
+
+def _native_driver() -> str:
+    """Return what installs the native driver: a command that compiles it from where this package came from."""
+    command = f"UNIVERSE_CLIENT_NATIVE=required pip install --force-reinstall --no-deps {_origin()}"
+    if shutil.which("cargo") is None:
+        return f"for the native driver install a wheel of {VERSION}, or Rust (https://rustup.rs), then: {command}"
+    return f"this compiles the native driver, or says why it cannot be compiled: {command}"
+
+
+def _origin() -> str:
+    """Return what pip installed this package from; without a record of that, its name and version."""
+    try:
+        record = importlib.metadata.distribution("universe-client").read_text("direct_url.json")
+    except importlib.metadata.PackageNotFoundError:
+        record = None
+    if record is None:
+        return f"universe-client=={VERSION}"
+    url = str(json.loads(record)["url"])
+    return shlex.quote(unquote(url.removeprefix("file://")))
 
 
 def _program(name: str, package: str, purpose: str) -> Finding:
