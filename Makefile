@@ -91,13 +91,13 @@ lint-rust: .venv/.dev
 wheels: .venv-wheels/.done
 	.ci/wheels $(ARCHITECTURES)
 
-# Each wheel in empty containers, with the Pythons that Debian has; PYTHONS="/opt/python3.12 ..." names more, by prefix.
-# SHORT=1 takes one wheel and one container. Needs root.
+# Wheels in empty containers, with the Pythons that Debian has, and under qemu. PYTHONS="/opt/python3.12 ..." names more
+# Pythons, by prefix. SHORT=1 takes one wheel and one container. Needs root.
 ifdef SHORT
 test-wheels: ARCHITECTURES := $(shell uname -m)
 endif
 test-wheels: wheels
-	@$(call install,debootstrap)
+	@$(call install,debootstrap $(if $(SHORT),,qemu-user))
 	.venv-wheels/bin/python -m tests.wheels $(if $(SHORT),--short) $(PYTHONS:%=--python %)
 
 bench: .venv/.dev

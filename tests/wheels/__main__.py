@@ -1,7 +1,8 @@
 """`python -m tests.wheels`: the wheels in dist, each installed in empty containers, where an agent then plays.
 
 It fails unless the agent plays on the native driver, and prints how many seconds pass from nothing to the first
-observation. `--short` takes one container. Needs root, for debootstrap and to enter the containers.
+observation. Then it runs `pipx run` and `uvx`, and the wheel for aarch64 under qemu. `--short` takes one container and
+nothing else. Needs root, for debootstrap and to enter the containers.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
+from tests.wheels import emulated
 from tests.wheels.container import ROOT, CommandFailed
 from tests.wheels.trial import System, Wrong, install_and_play, play_without_installing
 
 _DEBIAN = (
     System("Debian 12", "bookworm"),
     System("Debian 13", "trixie"),
-    System("Debian testing", "forky", "python3.14-venv"),
+    System("Debian unstable", "sid", "python3.14-venv"),
 )
 _HEAD = """\
 | system | Python | environment | pip install | first observation | in all | frames/s |
@@ -29,16 +33,22 @@ def main() -> int:
     options = _options()
     failures = []
     print(_HEAD)
-    for system in _systems(options):
+    for check in _checks(options):
         try:
-            print(_row(system, _wheel(system)), flush=True)
+            print(check(), flush=True)
         except (Wrong, CommandFailed) as error:
-            failures.append(f"{system.name}: {error}")
-    if not options.short:
-        for name, seconds in play_without_installing(_DEBIAN[0], _wheel(_DEBIAN[0])):
-            print(f"{name}: {seconds:.1f} s to the first observation, in {_DEBIAN[0].name}")
+            failures.append(str(error))
     print(*failures, sep="\n", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _checks(options: argparse.Namespace) -> Iterator[Callable[[], str]]:
+    """Yield what is to be done; each returns a line to print."""
+    for system in _systems(options):
+        yield partial(_row, system, _wheel(system))
+    if not options.short:
+        yield partial(_without_installing, _DEBIAN[0])
+        yield _emulated
 
 
 def _systems(options: argparse.Namespace) -> list[System]:
@@ -56,6 +66,18 @@ def _wheel(system: System) -> Path:
     """Return the wheel for the container's Python."""
     tag = "cp314t" if system.prefix and (system.prefix / "bin" / "python3.14t").exists() else "abi3"
     return next((ROOT / "dist").glob(f"*-{tag}-manylinux*_{platform.machine()}.whl"))
+
+
+def _without_installing(system: System) -> str:
+    figures = play_without_installing(system, _wheel(system))
+    return "\n".join(
+        f"{name} in {system.name}: first observation after {seconds:.1f} s" for name, seconds in figures
+    )
+
+
+def _emulated() -> str:
+    wheel = next((ROOT / "dist").glob("*-abi3-manylinux*_aarch64.whl"))
+    return f"aarch64, emulated: {emulated.decode_and_play(wheel)}"
 
 
 def _row(system: System, wheel: Path) -> str:
