@@ -12,10 +12,12 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 import universe_client
-from tests.support.remotes.agent import until_running
+from tests.support.remotes.agent import until_running, wait_until
 from tests.support.system.headless import page
 from universe_client import ConfigError
-from wrappers import Throttle, Watch
+from universe_client.recording.reading import Recording
+from vnc.keysyms import keysym
+from wrappers import Record, Throttle, Watch
 
 ENV_ID = "builtin.NeonDrive-v0"
 
@@ -124,3 +126,105 @@ def test_lent_frames_are_copied_for_the_page():
                 observation = env.step([[]])[0][0]
                 if observation is not None and env.server.is_watched:
                     assert env._tiles[0].vision is not observation["vision"]
+
+
+OPEN = {"size": 320, "large": 320, "open": 0}
+
+
+def test_a_person_takes_over_and_gives_back(tmp_path):
+    inner = Record(universe_client.make(ENV_ID, mode="lockstep"), tmp_path / "run")
+    with Watch(inner, act=True) as env:
+        env.reset(seed=1)
+        until_running(env)
+        [tile] = env._tiles
+        env.step([[("KeyEvent", "Left", True)]])
+        with connect(socket_url(env, env.url.split("#")[1].split("&")[0])) as socket:
+            for message in (OPEN, {"take": True}, {"key": "Right", "down": True}, {"pointer": [5, 6, 1]}):
+                socket.send(json.dumps(message))
+            wait_until(lambda: len(tile.person._events) == 2)
+            env.step([[("KeyEvent", "a", True)]])  # the agent is not heard
+            assert tile.summary()["held"] == ["Right"] and tile.summary()["person"]
+            socket.send(json.dumps({"take": False}))
+            wait_until(lambda: not tile.person.acts)
+            env.step([[("KeyEvent", "b", True)]])
+        assert tile.summary()["held"] == ["b"] and tile.pointer == (5, 6, 0)
+    [*_, episode] = Recording(tmp_path / "run").episodes
+    left, right, b = map(keysym, ("Left", "Right", "b"))
+    assert [events for _, events in episode.actions] == [
+        [["KeyEvent", left, True]],
+        [["KeyEvent", left, False], ["KeyEvent", right, True], ["PointerEvent", 5, 6, 1]],
+        [["KeyEvent", right, False], ["PointerEvent", 5, 6, 0], ["KeyEvent", b, True]],
+    ]
+    assert [name for _, name in episode.actors] == ["person", "agent"]
+
+
+def test_a_page_that_is_closed_leaves_nothing_pressed(tmp_path):
+    with Watch(universe_client.make(ENV_ID), act=True) as env:
+        env.reset()
+        until_running(env)
+        [tile] = env._tiles
+        with connect(socket_url(env, env.url.split("#")[1].split("&")[0])) as socket:
+            for message in (OPEN, {"take": True}, {"key": "Right", "down": True}):
+                socket.send(json.dumps(message))
+            wait_until(lambda: len(tile.person._events) == 1)
+            env.step([[]])
+            assert tile.held
+        wait_until(lambda: not tile.person.acts)
+        env.step([[]])
+        assert not tile.held
+
+
+def test_a_page_that_may_only_watch_does_not_act(watched):
+    with connect(socket_url(watched)) as socket:
+        socket.send(json.dumps(OPEN))
+        socket.send(json.dumps({"take": True}))
+        with pytest.raises(ConnectionClosed):
+            while True:
+                socket.recv(timeout=60)
+    assert not watched._tiles[0].person.acts
+
+
+def test_keys_that_x11_does_not_have_are_ignored():
+    with Watch(universe_client.make(ENV_ID), act=True) as env:
+        env.reset()
+        until_running(env)
+        [tile] = env._tiles
+        with connect(socket_url(env, env.url.split("#")[1].split("&")[0])) as socket:
+            for message in (
+                OPEN,
+                {"take": True},
+                {"key": "AudioVolumeUp", "down": True},
+                {"key": "x", "down": True},
+            ):
+                socket.send(json.dumps(message))
+            wait_until(lambda: len(tile.person._events) == 1)
+
+
+def test_a_person_plays_in_a_browser(tmp_path):
+    over = threading.Event()
+    with Watch(universe_client.make(ENV_ID), act=True) as env, page(tmp_path / "profile") as browser:
+        throttled = Throttle(env, step_rate=60)
+        throttled.reset()
+        sent = []
+
+        def play():
+            while not over.is_set():
+                throttled.step([[]])
+                sent.extend(env._tiles[0].held.values())
+
+        agent = threading.Thread(target=play)
+        agent.start()
+        try:
+            browser.open(env.url + "&play")
+            browser.until("acting && pictures > 10")
+            browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowLeft", code="ArrowLeft")
+            wait_until(lambda: "Left" in sent)
+            browser.call("Input.dispatchKeyEvent", type="keyUp", key="ArrowLeft", code="ArrowLeft")
+            wait_until(lambda: not env._tiles[0].held)
+            browser.click(400, 400)
+            wait_until(lambda: env._tiles[0].pointer is not None)
+            browser.until('document.getElementById("facts").textContent.includes("a person")')
+        finally:
+            over.set()
+            agent.join()
+    assert browser.complaints == []

@@ -43,6 +43,7 @@ COMMANDS = {
     "mcp": ("give the model of an MCP host screens, mouse and keyboard", "mcp:configure"),
     "serve": ("start one remote for agents and viewers", "serve:configure"),
     "view": ("show a remote in a browser or a VNC viewer", "view:configure"),
+    "play": ("play an environment yourself", "play:configure"),
     "watch": ("show all remotes of an agent on one page", "watch:configure"),
     "record": ("write a VNC session to a file", "record:configure_record"),
     "export": ("make a dataset of recorded runs", "export:configure"),

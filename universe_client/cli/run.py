@@ -80,6 +80,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="serve a page on this machine that shows all remotes, and print its address",
     )
     parser.add_argument(
+        "--take-over",
+        action="store_true",
+        help="as --watch, and let a person on the page act in place of the agent; a recording notes who acts",
+    )
+    parser.add_argument(
         "--record",
         metavar="DIR",
         help="record pictures, actions and rewards in this new folder; see `universe-client export`",
@@ -120,7 +125,9 @@ def _command(options: argparse.Namespace) -> int:
     until = Until(options.steps, options.seconds, options.episodes)
     step_rate = options.step_rate or (_STEP_RATE if options.mode == "realtime" else None)
     with VectorEnv(options.env_id, remotes, mode=options.mode) as env:
-        session = Run(env, agent, step_rate, until, options.record, watch=options.watch)
+        session = Run(
+            env, agent, step_rate, until, options.record, watch=options.watch, take_over=options.take_over
+        )
         return run(session, options.seed, options.json)
 
 
@@ -135,10 +142,11 @@ class Run:
         until: Until,
         record: str | None = None,
         watch: bool = False,
+        take_over: bool = False,
     ) -> None:
         self.base = env
         inner = env if record is None else Record(env, record)
-        watched = Watch(inner) if watch else None
+        watched = Watch(inner, act=take_over) if watch or take_over else None
         self.url = None if watched is None else watched.url
         outer = watched or inner
         self.env = Logger(outer if step_rate is None else Throttle(outer, step_rate=step_rate))

@@ -14,4 +14,4 @@ def require() -> None:
     missing = [name for name in _PACKAGES if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)
-        raise ConfigError(f"recordings need {names}: pip install 'universe-client[record]'")
+        raise ConfigError(f"recordings need {names}: pip install '.[record]' in a checkout")

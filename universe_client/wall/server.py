@@ -25,14 +25,13 @@ from universe_client.core.event_loop.loop import LoopThread
 from universe_client.errors import ConfigError
 from universe_client.hands.outcome import Region
 from universe_client.hands.pictures import Picture, drawn
+from universe_client.wall.page_state import Page
 from universe_client.wall.tiles import Tile
 from vnc.session import Frame
 
 PICTURES_PER_SECOND = 15
 _STATES_PER_SECOND = 4
 _MAX_PAGES = 8
-_LARGEST = 1600
-"""Pixels of the longer side that a page may ask for."""
 _QUALITY = 70
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -70,17 +69,18 @@ class WallServer:
         port: where it listens, on 127.0.0.1.
     """
 
-    def __init__(self, tiles: Sequence[Tile], port: int = 0) -> None:
+    def __init__(self, tiles: Sequence[Tile], port: int = 0, *, act: bool = False) -> None:
         """Begin to serve.
 
         Args:
             tiles: one for each remote.
             port: to listen on; 0 is any free port.
+            act: whether a page may act on the remotes.
 
         Raises:
             ConfigError: the port is not free.
         """
-        self._tiles = tiles
+        self._tiles, self._act = tiles, act
         self._token = secrets.token_urlsafe(24)
         self._pages = 0
         # Encoders release the GIL; one thread leaves the processors to the agent and its remotes.
@@ -97,7 +97,7 @@ class WallServer:
     @property
     def url(self) -> str:
         """The page's address, with a token that is valid as long as the page is served."""
-        return f"http://127.0.0.1:{self.port}/#{self._token}"
+        return f"http://127.0.0.1:{self.port}/#{self._token}" + ("&act" if self._act else "")
 
     @property
     def is_watched(self) -> bool:
@@ -136,7 +136,7 @@ class WallServer:
     async def _watch(self, websocket: ServerConnection) -> None:
         """Send states and pictures to one page until it is closed."""
         self._pages += 1
-        page = _Page(len(self._tiles))
+        page = Page(self._tiles, self._act)
         reader = asyncio.create_task(page.read(websocket))
         try:
             while not reader.done():
@@ -147,9 +147,10 @@ class WallServer:
             log.debug("a page was closed")
         finally:
             reader.cancel()
+            page.leave()
             self._pages -= 1
 
-    async def _send(self, websocket: ServerConnection, page: _Page) -> None:
+    async def _send(self, websocket: ServerConnection, page: Page) -> None:
         now = time.monotonic()
         if now >= page.state_due:
             page.state_due = now + 1 / _STATES_PER_SECOND
@@ -170,38 +171,6 @@ class WallServer:
             known = number, await loop.run_in_executor(self._encoder, _encode, vision, longest)
             self._encoded[index, longest] = known
         return known[1]
-
-
-class _Page:
-    """What one open page shows: `size` pixels of the longer side of each tile, `large` of the one that is open."""
-
-    def __init__(self, n: int) -> None:
-        self.shown = [(0, 0)] * n
-        self.state_due = 0.0
-        self._size, self._large, self._open = 320, 0, -1
-
-    def longest(self, index: int) -> int:
-        """Return how many pixels the longer side of a tile has; 0 shows no picture of it."""
-        if self._open >= 0:
-            return self._large if index == self._open else 0
-        return self._size
-
-    async def read(self, websocket: ServerConnection) -> None:
-        """Follow what the page asks for, until it is closed."""
-        async for message in websocket:
-            try:
-                wanted = json.loads(message)
-                self._size = _bounded(wanted["size"])
-                self._large, self._open = _bounded(wanted["large"]), int(wanted["open"])
-            except (ValueError, KeyError, TypeError):
-                await websocket.close(1007, "not a request of the page")
-
-
-def _bounded(pixels: object) -> int:
-    """Return a size in steps of 80 pixels, so that pages share pictures."""
-    if not isinstance(pixels, int | float):
-        raise ValueError("not a number")
-    return min(max(round(pixels / 80) * 80, 80), _LARGEST)
 
 
 def _encode(vision: Frame, longest: int) -> bytes:

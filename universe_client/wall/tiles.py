@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 from universe_client.spaces.actions import parse
 from universe_client.spaces.key_names import key_name
+from universe_client.wall.person import Person
 from vnc.events import KeyEvent
 from vnc.session import Frame
 
@@ -32,6 +34,8 @@ class Tile:
         episodes: how many have ended.
         held: the keys that are down, in the order in which they were pressed: keysym to name.
         pointer: (x, y, button_mask) as it was sent last; None before.
+        began: when the episode began, in seconds of the monotonic clock; None between episodes.
+        person: who may act in place of the agent.
     """
 
     vision: Frame | None = None
@@ -47,6 +51,8 @@ class Tile:
     reactions: deque[float] = field(default_factory=lambda: deque(maxlen=REACTIONS))
     held: dict[int, str] = field(default_factory=dict)
     pointer: tuple[int, int, int] | None = None
+    began: float | None = None
+    person: Person = field(default_factory=Person)
 
     def send(self, action: Sequence[object], index: int) -> None:
         """Note what the agent sends to the remote."""
@@ -74,8 +80,10 @@ class Tile:
             self.score = 0.0
             self.held.clear()
         if observation is None:
-            self.vision = None
+            self.vision = self.began = None
             return
+        if self.began is None or info["terminated"] or info["truncated"]:
+            self.began = time.monotonic()
         self.error = None
         self.instruction = _words(observation["instruction"])
         if observation["vision"] is not self.vision:
@@ -99,6 +107,8 @@ class Tile:
             "pointer": self.pointer,
             "size": [width, height],
             "frames": self.number,
+            "seconds": None if self.began is None else round(time.monotonic() - self.began, 1),
+            "person": self.person.acts,
         }
 
 

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from universe_client.vector_env import VectorEnv
+from universe_client.wall.person import releases
 from wrappers.universe.wrapper import Wrapper
 
 if TYPE_CHECKING:
+    from universe_client.recording.recorder import Recorder
     from universe_client.wall.server import WallServer
     from universe_client.wall.tiles import Tile
 
@@ -32,12 +34,14 @@ class Watch(Wrapper):
     instead: ClassVar[str] = "render()"
     takes_lists: ClassVar[bool | None] = True
 
-    def __init__(self, env: VectorEnv | Wrapper, port: int = 0) -> None:
+    def __init__(self, env: VectorEnv | Wrapper, port: int = 0, *, act: bool = False) -> None:
         """Wrap `env`, and begin to serve the page.
 
         Args:
             env: a `VectorEnv`, with or without wrappers.
             port: to listen on, on 127.0.0.1; 0 is any free port.
+            act: whether a person may act on the remote that is open on the page. Until the person stops, the agent's
+                actions for that remote are not sent. A `Record` inside of this wrapper notes who acts.
 
         Raises:
             ConfigError: the port is not free.
@@ -46,9 +50,10 @@ class Watch(Wrapper):
         from universe_client.wall.server import WallServer
         from universe_client.wall.tiles import Tile
 
+        self._recorder: Recorder | None = getattr(env, "recorder", None)
         self._lends = not env.unwrapped.core.config.copy
         self._tiles: list[Tile] = [Tile() for _ in range(env.n)]
-        self.server: WallServer = WallServer(self._tiles, port)
+        self.server: WallServer = WallServer(self._tiles, port, act=act)
 
     @property
     def url(self) -> str:
@@ -57,9 +62,21 @@ class Watch(Wrapper):
 
     def send(self, action_n: Sequence[Any]) -> None:
         """Send one list of events to each remote; see `VectorEnv.send`."""
-        self.env.send(action_n)
-        for index, action in enumerate(action_n):
+        sent = [self._acted(index, action) for index, action in enumerate(action_n)]
+        self.env.send(sent)
+        for index, action in enumerate(sent):
             self._tiles[index].send(action, index)
+
+    def _acted(self, index: int, action: Any) -> Any:
+        """Return the agent's action, or that of the person who acts in its place."""
+        tile, person = self._tiles[index], self._tiles[index].person
+        changed = person.has_changed()
+        if changed and self._recorder is not None:
+            self._recorder.actor(index, "person" if person.acts else "agent")
+        released = releases(tile.held, tile.pointer) if changed else []
+        if person.acts:
+            return [*released, *person.events()]
+        return [*released, *action] if released else action
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return the results unchanged, and show them; see `VectorEnv.recv`."""

@@ -4,6 +4,7 @@
 const KEEP = 1800; // pictures of the open tile to look back at: two minutes at fifteen a second
 const get = id => document.getElementById(id);
 const wall = get("wall");
+const [token, ...modes] = location.hash.slice(1).split("&");
 let tiles = [], past = [], open = -1, back = 0, socket, before;
 
 function make(tag, parent, name) {
@@ -27,7 +28,7 @@ class Screen {
     }
     const context = this.canvas.getContext("2d");
     context.drawImage(bitmap, 0, 0);
-    if (state && state.pointer && state.size[0]) this.point(context, state, bitmap.width / state.size[0]);
+    if (!acting && state && state.pointer && state.size[0]) this.point(context, state, bitmap.width / state.size[0]);
   }
   point(context, state, scale) {
     const [x, y, mask] = state.pointer;
@@ -124,6 +125,7 @@ function describe(message) {
     wall.replaceChildren();
     tiles = states.map((_, index) => new Tile(index));
     arrange();
+    if (modes.includes("play")) { choose(0); take(true); }
   }
   const elapsed = before ? message.time - before.time : 0;
   const rates = states.map((state, at) => elapsed ? (state.frames - before.tiles[at].frames) / elapsed : 0);
@@ -146,7 +148,8 @@ function detail(state, rate) {
   get("name").textContent = `Remote ${open}: ${state.env || "unknown"}`;
   get("task").textContent = state.task || "";
   facts(get("facts"), [
-    ["state", state.reason || "running"], ["episode", state.episode || "none"], ["ended", state.episodes],
+    ["state", state.reason || "running"], ["acts", state.person ? "a person" : "the agent"],
+    ["time", state.seconds === null ? "none" : `${state.seconds.toFixed(1)} s`], ["episode", state.episode || "none"], ["ended", state.episodes],
     ["score", number(state.score)], ["frames/s", rate.toFixed(1)],
     ["screen", state.size[0] ? `${state.size[0]}x${state.size[1]}` : "none"],
     ["reaction", state.reaction.median === null ? "unknown" : `${state.reaction.median.toFixed(1)} ms (median)`],
@@ -179,6 +182,7 @@ async function lookBack(seconds) {
 }
 
 function choose(index) {
+  take(false);
   open = index;
   past = [];
   get("large").hidden = index < 0;
@@ -210,11 +214,11 @@ function arrange() {
 }
 
 function connect() {
-  socket = new WebSocket(`ws://${location.host}/tiles?token=${location.hash.slice(1)}`);
+  socket = new WebSocket(`ws://${location.host}/tiles?token=${token}`);
   socket.binaryType = "arraybuffer";
   socket.onopen = () => { link("live", false); arrange(); };
   socket.onmessage = event => typeof event.data === "string" ? describe(JSON.parse(event.data)) : picture(event.data);
-  socket.onclose = () => { link("the agent has ended", true); setTimeout(connect, 2000); };
+  socket.onclose = () => { take(false); link("the agent has ended", true); setTimeout(connect, 2000); };
 }
 
 function link(words, bad) {
@@ -222,11 +226,70 @@ function link(words, bad) {
   get("link").classList.toggle("bad", bad);
 }
 
+// A person who acts in place of the agent, on the open tile.
+const NAMES = {ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown: "Down", Enter: "Return",
+  Backspace: "BackSpace", PageUp: "Page_Up", PageDown: "Page_Down", Control: "Control_L", Shift: "Shift_L", Alt: "Alt_L",
+  AltGraph: "ISO_Level3_Shift", Meta: "Super_L", CapsLock: "Caps_Lock", " ": "space", ContextMenu: "Menu"};
+const down = new Map(); // the names that were sent, by the place of the key
+let mask = 0, acting = false;
+
+function request(message) {
+  if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+function take(now) {
+  if (now === acting) return;
+  acting = now;
+  down.clear();
+  mask = 0;
+  request({take: now});
+  document.body.classList.toggle("acting", now);
+  get("take").textContent = now ? "Let the agent act" : "Take over";
+}
+
+function key(event, pressed) {
+  if (!acting || event.repeat) return;
+  event.preventDefault();
+  const name = pressed ? NAMES[event.key] || event.key : down.get(event.code);
+  if (!name || name === "Dead" || name === "Process" || name === "Unidentified") return;
+  if (pressed) down.set(event.code, name); else down.delete(event.code);
+  request({key: name, down: pressed});
+}
+
+function point(event, buttons) {
+  const state = tiles[open] && tiles[open].state;
+  if (!acting || !state || !state.size[0]) return;
+  event.preventDefault();
+  const box = large.canvas.getBoundingClientRect(), scale = Math.min(box.width / state.size[0], box.height / state.size[1]);
+  const left = box.left + (box.width - state.size[0] * scale) / 2, top = box.top + (box.height - state.size[1] * scale) / 2;
+  const within = (value, size) => Math.min(Math.max(Math.floor(value / scale), 0), size - 1);
+  request({pointer: [within(event.clientX - left, state.size[0]), within(event.clientY - top, state.size[1]), buttons]});
+}
+
+function buttons(event) {
+  mask = (event.buttons & 1) | (event.buttons & 4 ? 2 : 0) | (event.buttons & 2 ? 4 : 0);
+  point(event, mask);
+}
+
 let size = 320;
 var pictures = 0; // drawn since the page was loaded
 const large = new Screen(get("stage"));
 get("close").onclick = () => choose(-1);
 get("past").oninput = event => lookBack(Number(event.target.value));
-addEventListener("keydown", event => { if (event.key === "Escape" && open >= 0) choose(-1); });
+get("take").onclick = () => { take(!acting); get("take").blur(); };
+addEventListener("keydown", event => {
+  if (!acting && event.key === "Escape" && open >= 0) choose(-1);
+  key(event, true);
+});
+addEventListener("keyup", event => key(event, false));
+addEventListener("blur", () => down.forEach((name, code) => { request({key: name, down: false}); down.delete(code); }));
+for (const type of ["pointermove", "pointerdown", "pointerup"]) large.root.addEventListener(type, buttons);
+large.root.addEventListener("contextmenu", event => event.preventDefault());
+large.root.addEventListener("wheel", event => {
+  const notch = event.deltaY < 0 ? 8 : 16;
+  point(event, mask | notch);
+  point(event, mask);
+});
+get("take").hidden = !modes.includes("act");
 addEventListener("resize", arrange);
 connect();
