@@ -1,7 +1,7 @@
 // Shows the remote with noVNC. The URL ends in #watch=TOKEN or #act=TOKEN. The server decides and enforces what a token
 // allows.
 
-const RETRY = 1000; // milliseconds
+const RETRY = 1000, HEALTH = 2000; // milliseconds
 
 const [mode, token = ''] = location.hash.slice(1).split('=');
 const acting = mode === 'act';
@@ -43,8 +43,23 @@ const connect = async () => {
   });
 };
 
+// What the remote says of its game on the health page: who controls it, the episode and the rate of its ticks.
+const watchGame = async () => {
+  try {
+    const health = await (await fetch('../healthz', { cache: 'no-store' })).json();
+    const agents = health.controllers ? 'an agent plays' : 'no agent';
+    const rate = Math.round(health.ticks_per_second ?? 0);
+    const episode = `episode ${health.episode_id}${health.env_state === 'running' ? '' : `, ${health.env_state}`}`;
+    element('game').textContent = plain([agents, episode, `${rate} ticks/s`, `${health.vnc_clients} on VNC`].join(' · '));
+  } catch {
+    element('game').textContent = '';
+  }
+  setTimeout(watchGame, HEALTH);
+};
+
 element('access').textContent = acting ? 'your keys and clicks go to the remote' : 'watching only';
 element('access').classList.toggle('acting', acting);
 addEventListener('hashchange', () => location.reload());
+watchGame();
 if (token) connect();
 else say('the address has no token: see universe-client view');
