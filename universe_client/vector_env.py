@@ -11,8 +11,9 @@ from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
-from universe_client.spaces import actions
+from universe_client.spaces import actions, timed
 from universe_client.spaces.events import EventSpace, ObservationSpace
+from vnc.events import Event
 
 ObservationN = list[dict[str, Any] | None]
 StepResult = tuple[ObservationN, list[float | None], list[bool | None], dict[str, Any]]
@@ -165,12 +166,17 @@ class VectorEnv:
         self.send(action_n)
         return self.recv()
 
-    def send(self, action_n: Sequence[Sequence[object]]) -> None:
-        """Send one list of events to each remote.
+    def send(
+        self, action_n: Sequence[Sequence[object]], at: float | Sequence[float | None] | None = None
+    ) -> None:
+        """Send one list of events to each remote, now or at a time.
 
         Events for a remote whose last observation was None, or whose episode has ended since, are dropped;
         `info["n"][i]["mask.masked.action"]` of the next `recv` counts them. Keys and buttons stay down until an event
         releases them or the episode ends.
+
+        Events with a time are played by a thread that does not need the GIL; `play` describes it. Events replace what
+        is planned for their time or later; an empty list replaces nothing.
 
         Args:
             action_n: `n` lists of events; an empty list sends nothing. An event is a `KeyEvent` or `PointerEvent`, or
@@ -178,19 +184,70 @@ class VectorEnv:
                 character, the name of an X11 keysym (`"Page_Up"`), a name of Universe (`"pgup"`) or a keysym (int);
                 `down` is a bool; `x` and `y` are pixels from the top left corner; bit `k` of `button_mask` is button
                 `k + 1` (RFC 6143, sections 7.5.4 and 7.5.5).
+            at: when to play them, in seconds of `time.monotonic()`, at most an hour from now: one time, or `n`
+                entries, of which None is now. A time that has passed is now.
 
         Raises:
-            ConfigError: `action_n` does not have `n` entries, or an entry contains something that is not an event; the
-                message names the remote and the event. Nothing has been sent.
-            LocalStateError: before the first `reset`, after `close`, in a forked process, or while another thread uses
-                the environment.
+            ConfigError: a list does not have `n` entries, an entry contains something that is not an event, or a time
+                is invalid; the message names the remote. Nothing has been sent.
+            LocalStateError: before the first `reset`, after `close`, in a forked process, while another thread uses
+                the environment, or with a time in lock-step.
         """
         self.core.check_reset()
         if len(action_n) != self.n:
             raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")
         parsed = [actions.parse(action, slot) for slot, action in enumerate(action_n)]
-        for index, events in enumerate(parsed):
-            self.core.act(index, events)
+        if at is None:
+            for index, events in enumerate(parsed):
+                self.core.act(index, events)
+        else:
+            self._send_at(parsed, timed.moments(at, self.n))
+
+    def _send_at(self, parsed: Sequence[Sequence[Event]], at: Sequence[float | None]) -> None:
+        self.core.check_timed()
+        for index, (events, moment) in enumerate(zip(parsed, at, strict=True)):
+            if moment is None:
+                self.core.act(index, events)
+            elif events:
+                self.core.plan(index, [(moment, events)])
+
+    def play(self, sequence_n: Sequence[Sequence[tuple[float, Sequence[object]]] | None]) -> None:
+        """Plan events for each remote; they are played at their times while the agent computes.
+
+        A native thread sends each entry, usually within a millisecond, also while the agent holds the GIL. Over TLS and
+        with the portable driver, Python's event loop sends them, which needs the GIL. `info["n"][i]["timed.played"]` of
+        later `recv`s has the times at which they were sent.
+
+        A sequence replaces what is planned for its first time or later. So do the events of a later `send`. Everything
+        that is planned is dropped by `reset`, at the end of the episode, and when the connection is lost: no event is
+        played in another episode than the one that the agent saw. If the release of a key or button is dropped that is
+        down, it is released, unless the new events contain the same key or, for a button, the pointer.
+
+        Args:
+            sequence_n: `n` entries. None leaves the plan of a remote as it is. A list contains pairs of a time and a
+                list of events as in `send`. The times do not decrease. They are seconds of `time.monotonic()`
+                (CLOCK_MONOTONIC), at most an hour from now; a time that has passed is now. `[(time, [])]` drops what
+                is planned for this time or later, and an empty list everything.
+
+        Raises:
+            ConfigError: `sequence_n` does not have `n` entries, or one is invalid; the message names the remote.
+                Nothing has been planned.
+            LocalStateError: in lock-step, and as for `send`.
+
+        Example:
+            now = time.monotonic()
+            env.play([[(now + 0.1, [("KeyEvent", "Left", True)]), (now + 0.3, [("KeyEvent", "Left", False)])]])
+        """
+        self.core.check_timed()
+        if len(sequence_n) != self.n:
+            raise ConfigError(f"sequence_n has {len(sequence_n)} entries for {self.n} remotes")
+        parsed = [
+            None if sequence is None else timed.parse(sequence, slot)
+            for slot, sequence in enumerate(sequence_n)
+        ]
+        for index, its in enumerate(parsed):
+            if its is not None:
+                self.core.plan(index, its)
 
     def recv(self, mask: Sequence[bool] | None = None) -> StepResult:
         """Return what has arrived since the last call: the newest frames, and the sums of all rewards.

@@ -154,6 +154,21 @@ class Session:
         """
     def send(self, messages: bytes) -> None:
         """Send complete messages."""
+    def plan(self, since: float, messages: list[tuple[float, bytes]]) -> int:
+        """Replace what is planned from a time on; not for a session from `Pump.feed`.
+
+        When it returns, no message that was dropped will be sent.
+
+        Args:
+            since: drop the planned messages for this time or later. In seconds of `time.monotonic()`, like all times.
+            messages: complete messages, each to be sent at its time. The times do not decrease, and are not before
+                `since`.
+
+        Returns:
+            How many messages were dropped.
+        """
+    def played(self) -> list[float]:
+        """Return when planned messages were sent since the last call, in order."""
     def receive(self, data: bytes) -> None:
         """Process bytes of the server, in a session from `Pump.feed`; `data_to_send` then returns the answer."""
     def data_to_send(self) -> bytes:

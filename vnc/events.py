@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vnc.keysyms import keysym
@@ -63,6 +63,9 @@ class PointerEvent:
 
 Event = KeyEvent | PointerEvent
 """An input event."""
+
+TimedEvents = tuple[float, Sequence[Event]]
+"""Events and when to send them: seconds of `time.monotonic()` (CLOCK_MONOTONIC)."""
 
 _KEY = struct.Struct(">BBHI")  # 1 message-type + 1 down-flag + 2 padding + 4 keysym
 _POINTER = struct.Struct(">BBHH")  # 1 message-type + 1 button-mask + 2 x + 2 y

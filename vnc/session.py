@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vnc.errors import VNCError
-from vnc.events import Event
+from vnc.events import Event, TimedEvents
 from vnc.reduction import Reduction
 from vnc.tls import TLS
 
@@ -215,6 +215,25 @@ class Session(Protocol):
         Args:
             events: `KeyEvent`s and `PointerEvent`s.
         """
+        ...
+
+    def plan(self, since: float, timed: Sequence[TimedEvents]) -> int:
+        """Replace what is planned from a time on: a thread of the driver sends each entry at its time.
+
+        The native driver sends without the GIL. Over TLS, and with the portable driver, the event loop sends. When this
+        method returns, nothing that was dropped will be sent. A time that has passed is now.
+
+        Args:
+            since: drop what is planned for this time or later, in seconds of `time.monotonic()`.
+            timed: what to plan. The times do not decrease, and are not before `since`.
+
+        Returns:
+            How many entries were dropped.
+        """
+        ...
+
+    def played(self) -> list[float]:
+        """Return the `time.monotonic()` at which planned entries were sent since the last call, in their order."""
         ...
 
     async def close(self) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from rewarder.protocol.clock import ClockSync
 from rewarder.protocol.episode import Popped
+from universe_client.core.planned import Report
 from vnc.session import PixelsBy, Session
 
 SCHEMA: dict[str, tuple[Any, str]] = {
@@ -50,6 +51,13 @@ SCHEMA: dict[str, tuple[Any, str]] = {
         "how the newest pixels came: shared (memory that a remote on this host shares) | vnc; None before the first",
     ),
     "mask.masked.action": (0, "events of this step's action that were dropped"),
+    "timed.played": (
+        None,
+        "the planned input that was played: a list of (time for which it was planned, time at which it was sent), "
+        "in seconds of time.monotonic()",
+    ),
+    "timed.waiting": (0, "entries of planned input that wait for their times"),
+    "timed.cancelled": (0, "events of planned input that were dropped before their times"),
     "mask.masked.observation": (False, "whether the observation is None"),
     "reaction_time": (
         None,
@@ -76,8 +84,6 @@ def blank() -> dict[str, Any]:
     return _BLANK.copy()
 
 
-COUNTS = frozenset(key for key, (default, _) in SCHEMA.items() if type(default) is int)
-"""Keys whose values count something since the previous step."""
 CURRENT = frozenset(
     {
         "env_status.env_id",
@@ -85,21 +91,28 @@ CURRENT = frozenset(
         "env_status.episode_id",
         "env_status.reason",
         "mask.masked.observation",
+        "timed.waiting",
         "stats.gauges.diagnostics.lag.observation",
     }
 )
 """Keys that describe the observation of this step, or why there is none: a later None replaces an earlier value."""
+COUNTS = frozenset(key for key, (default, _) in SCHEMA.items() if type(default) is int) - CURRENT
+"""Keys whose values count something since the previous step."""
+PLAYED = "timed.played"
 
 
 def merge(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Return one info for two consecutive looks at a remote.
 
-    Counts are added. Any other value is the later one, or the earlier one if the later is None (but see `CURRENT`).
+    Counts are added, and lists of what was played are joined. Any other value is the later one, or the earlier one if
+    the later is None (but see `CURRENT`).
     """
     merged = {**earlier, **later}
     for key, value in earlier.items():
         if key in COUNTS:
             merged[key] = value + later.get(key, 0)
+        elif key == PLAYED and value and later.get(key):
+            merged[key] = value + later[key]
         elif merged[key] is None and key not in CURRENT:
             merged[key] = value
     return merged
@@ -122,6 +135,12 @@ def add_episode(info: dict[str, Any], popped: Popped) -> None:
         info["env_status.skipped_episodes"] = popped.skipped_episodes
     for key, value in popped.info.items():
         info[f"remote.{key}"] = value
+
+
+def add_planned(info: dict[str, Any], report: Report) -> None:
+    """Set the keys of `timed`."""
+    info[PLAYED] = report.played or None
+    info["timed.waiting"], info["timed.cancelled"] = report.waiting, report.cancelled
 
 
 class Traffic:

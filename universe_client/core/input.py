@@ -1,73 +1,61 @@
-"""The agent's input to one remote: which episode it is for, and what it holds down."""
+"""The agent's input to one remote: which episode it is for, what it holds down, and what is planned."""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 
 from rewarder.protocol.episode import EpisodeId
-from vnc.events import Event, KeyEvent, PointerEvent
+from universe_client.core.held import Held, HeldInput
+from universe_client.core.planned import PlannedInput, Report
+from vnc.events import Event, TimedEvents
 from vnc.session import Session
-
-
-class HeldInput:
-    """The keys and buttons that are down after the events noted so far."""
-
-    def __init__(self) -> None:
-        self._keys: dict[int, None] = {}  # in the order in which they went down
-        self._pointer: PointerEvent | None = None
-
-    @property
-    def keys(self) -> tuple[int, ...]:
-        """The keysyms that are down, in the order in which they went down."""
-        return tuple(self._keys)
-
-    @property
-    def pointer(self) -> PointerEvent | None:
-        """The newest pointer event; None if the pointer has not been moved."""
-        return self._pointer
-
-    def note(self, events: Sequence[Event]) -> None:
-        """Record the effect of `events`."""
-        for event in events:
-            if isinstance(event, PointerEvent):
-                self._pointer = event
-            elif event.down:
-                self._keys[event.keysym] = None
-            else:
-                self._keys.pop(event.keysym, None)
-
-    def release(self) -> list[Event]:
-        """Return the events that release everything, the last key first; afterwards nothing is held."""
-        events: list[Event] = [KeyEvent(keysym, False) for keysym in reversed(self._keys)]
-        if self._pointer is not None and self._pointer.button_mask:
-            events.append(PointerEvent(self._pointer.x, self._pointer.y, 0))
-        self._keys.clear()
-        self._pointer = None
-        return events
 
 
 class InputGate:
     """Passes the agent's input on during the episode that it is meant for, and drops it otherwise.
 
-    `open` and `close` run on the event loop's thread, `send` and `held` on the agent's. The lock keeps input from
-    reaching the remote after `close` has released the keys: it would stay down in the next episode.
+    `open` and `close` run on the event loop's thread, the other methods on the agent's. The lock keeps input from
+    reaching the remote after `close` has released the keys: it would stay down in the next episode. Planned input waits
+    in the session, which drops it within `close`.
 
     Attributes:
         playing: the episode whose input is passed on; None while the gate is closed. It is read without the lock.
+        plans: whether input was ever planned. It is read without the lock.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held = HeldInput()
+        self._planned = PlannedInput(self._held)
         self._session: Session | None = None
         self.playing: EpisodeId | None = None
+        self.plans = False
 
     @property
-    def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
+    def held(self) -> Held:
         """What the agent holds down: the keysyms, and the newest pointer event."""
+        return self.held_at(-math.inf)
+
+    def held_at(self, moment: float) -> Held:
+        """Return what the agent will hold down at `moment` (monotonic), if nothing else is sent or planned."""
         with self._lock:
-            return self._held.keys, self._held.pointer
+            if not self.plans:
+                return self._held.keys, self._held.pointer
+            self._update()
+            held = self._planned.held_at(moment)
+            return held.keys, held.pointer
+
+    def report(self) -> Report:
+        """Return what has happened to planned input since the last report."""
+        with self._lock:
+            self._update()
+            return self._planned.report()
+
+    def _update(self) -> None:
+        if self._session is not None:
+            self._planned.update(self._session)
 
     def open(self, session: Session, episode: EpisodeId) -> None:
         """Pass input for `episode` on to `session`."""
@@ -75,12 +63,21 @@ class InputGate:
             self._session, self.playing = session, episode
 
     def close(self) -> None:
-        """Drop input from now on, and release what is held."""
+        """Drop input from now on, planned input included, and release what is held."""
         with self._lock:
             self.playing = None
             if self._session is not None:
+                self._planned.cut(self._session)
                 self._session.send(self._held.release())
             self._session = None
+
+    def cancel(self) -> None:
+        """Drop planned input, and release what it would have released."""
+        with self._lock:
+            if self._session is not None:
+                ends = self._planned.cut(self._session)
+                self._held.note(ends)
+                self._session.send(ends)
 
     def send(
         self,
@@ -88,10 +85,30 @@ class InputGate:
         episode: EpisodeId | None,
         transmit: Callable[[Session, Sequence[Event]], None],
     ) -> bool:
-        """Call `transmit` with `events` if `episode` is being played; return whether it is."""
+        """Call `transmit` with `events` if `episode` is being played; return whether it is.
+
+        Events, if there are any, replace all planned input.
+        """
         with self._lock:
             if self._session is None or episode is None or episode != self.playing:
                 return False
+            if self.plans and events:
+                events = [*self._planned.cut(self._session, events), *events]
             self._held.note(events)
             transmit(self._session, events)
+            return True
+
+    def plan(self, since: float, timed: Sequence[TimedEvents], episode: EpisodeId | None) -> bool:
+        """Plan input if `episode` is being played; return whether it is.
+
+        Args:
+            since: what is planned for this time (monotonic) or later is replaced.
+            timed: see `Session.plan`.
+            episode: the episode that it is meant for.
+        """
+        with self._lock:
+            if self._session is None or episode is None or episode != self.playing:
+                return False
+            self.plans = True
+            self._planned.replace(self._session, since, timed)
             return True

@@ -26,6 +26,7 @@ from universe_client.core.calls import PendingCalls
 from universe_client.core.connection import Connection
 from universe_client.core.event_loop.progress import Progress
 from universe_client.core.event_loop.threads import Waiters
+from universe_client.core.held import Held
 from universe_client.core.input import InputGate
 from universe_client.core.pace import Pace
 from universe_client.core.unreported import Unreported
@@ -38,7 +39,7 @@ from universe_client.errors import (
     remote_error,
 )
 from universe_client.providers.provider import Provider, RemoteAddress
-from vnc.events import Event, PointerEvent
+from vnc.events import Event, TimedEvents
 from vnc.session import Session
 
 logger = logging.getLogger(__name__)
@@ -166,7 +167,7 @@ class Link:
         return EpisodeId.parse(self._request.number) if self._request.number else None
 
     @property
-    def held(self) -> tuple[tuple[int, ...], PointerEvent | None]:
+    def held(self) -> Held:
         """What the agent holds down on this remote: the keysyms, and the newest pointer event."""
         return self.gate.held
 
@@ -178,6 +179,10 @@ class Link:
     ) -> bool:
         """Call `transmit` with `events` if `episode` is being played; return whether it is."""
         return not self.config.observer and self.gate.send(events, episode, transmit)
+
+    def plan(self, since: float, timed: Sequence[TimedEvents], episode: EpisodeId | None) -> bool:
+        """Plan input if `episode` is being played; return whether it is. See `InputGate.plan`."""
+        return not self.config.observer and self.gate.plan(since, timed, episode)
 
     def await_processed(self, moment: float) -> bool:
         """Wait until all messages of the rewarder that arrived by `moment` are processed; see `Progress.allow`."""

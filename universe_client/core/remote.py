@@ -9,11 +9,18 @@ from typing import Any
 
 from rewarder.protocol.episode import EpisodeId, Popped
 from universe_client.core.frame_rule import agreed
-from universe_client.core.info import Reaction, Traffic, add_episode, add_latencies, blank
+from universe_client.core.info import (
+    Reaction,
+    Traffic,
+    add_episode,
+    add_latencies,
+    add_planned,
+    blank,
+)
 from universe_client.core.link import Link, State
 from universe_client.core.view import View
 from universe_client.errors import RemoteError
-from vnc.events import Event
+from vnc.events import Event, TimedEvents
 from vnc.session import Frame
 
 
@@ -84,6 +91,7 @@ class Remote:
         self._content = Content()
         self._traffic = Traffic()
         self._masked_events = 0
+        self._masked_planned = 0  # events that could not be planned, since the last poll
         self._reaction: Reaction | None = None  # of the last action
 
     # -- resets and ends ----------------------------------------------------------------------------------------
@@ -91,6 +99,7 @@ class Remote:
     def begin_reset(self) -> None:
         """Drop everything of the episodes so far; an observer only drops what it has seen."""
         self._pace.begin_reset()
+        self.link.gate.cancel()
         if not self.link.config.observer:
             self.link.buffer.begin_reset()
         self._leave_episode()
@@ -103,6 +112,7 @@ class Remote:
         """Truncate the episode that the agent sees, and report it in the next poll; return False if it has ended."""
         if self._observed is None or self._observed != self.link.playing:
             return False
+        self.link.gate.cancel()
         if self.link.has_rewarder:
             self.link.buffer.end_episode(reason)
         else:
@@ -136,6 +146,14 @@ class Remote:
         if self._is_realtime:
             self._reaction = Reaction(began - self.view.seen_time, time.monotonic() - began)
         return True
+
+    def plan(self, since: float, timed: Sequence[TimedEvents]) -> None:
+        """Plan input, if the episode that the agent saw is still being played; otherwise drop and count it.
+
+        In real time only; see `InputGate.plan`.
+        """
+        if not self.link.plan(since, timed, self._observed):
+            self._masked_planned += sum(len(events) for _, events in timed)
 
     @property
     def has_news(self) -> bool:
@@ -206,7 +224,10 @@ class Remote:
         is_shown = self._observed is not None
         info = blank()
         add_episode(info, popped)
-        info["mask.masked.action"] = self._masked_events
+        info["mask.masked.action"] = self._masked_events + self._masked_planned
+        self._masked_planned = 0
+        if self.link.gate.plans:
+            add_planned(info, self.link.gate.report())
         if not is_shown:
             info["mask.masked.observation"] = True
             info["env_status.reason"] = self._reason(popped)

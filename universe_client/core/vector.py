@@ -25,7 +25,7 @@ from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider
 from universe_client.providers.provider import Provider
-from vnc.events import Event
+from vnc.events import Event, TimedEvents
 
 DEFAULT_SCREEN = (1024, 768)
 """(width, height) in pixels that is assumed until the first remote is connected."""
@@ -176,6 +176,29 @@ class RemoteVector:
         if self._is_lockstep and not remote.is_idle:
             self._await([remote], lambda remote: remote.is_idle)
         return remote.send(events, ticks)
+
+    def plan(self, index: int, timed: Sequence[TimedEvents]) -> None:
+        """Plan input of one remote, instead of what is planned for the first of these times or later.
+
+        Without an entry, all that is planned is dropped. Call `check_timed` first.
+        """
+        if timed:
+            self.remotes[index].plan(timed[0][0], [entry for entry in timed if entry[1]])
+        else:
+            self.remotes[index].link.gate.cancel()
+
+    def check_timed(self) -> None:
+        """Check that input may be planned.
+
+        Raises:
+            LocalStateError: in lock-step, or for the reasons of `check_reset`.
+        """
+        self.check_reset()
+        if self._is_lockstep:
+            raise LocalStateError(
+                "actions cannot have times in lock-step, where the remotes wait for each step: "
+                'send one action a tick, or use mode="realtime"'
+            )
 
     def poll(self, mask: Sequence[bool] | None, copy: bool, hold: bool = False) -> list[Slot]:
         """Return what has arrived from each remote of `mask` since the last poll, and empty slots for the others.

@@ -14,6 +14,7 @@ from vnc import _core
 from vnc.client.dial import resolve
 from vnc.client.home import Home
 from vnc.client.shared import share
+from vnc.client.timed import LoopPlan
 from vnc.client.wire import Wire
 from vnc.encodings import SHARED_FRAMES, is_this_host, preference
 from vnc.errors import (
@@ -26,7 +27,7 @@ from vnc.errors import (
     VNCError,
     unreachable,
 )
-from vnc.events import Event, encode
+from vnc.events import Event, TimedEvents, encode
 from vnc.reduction import Reduction
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
@@ -230,9 +231,14 @@ class NativeSession:
         on_change: Callable[[], Any],
         opening: Opening,
         timeouts: Timeouts,
-        flush: Callable[[], object] = lambda: None,
+        flush: Callable[[], object] | None = None,
     ) -> None:
         """Start to connect.
+
+        Args:
+            address, on_change, timeouts: as for `connect`.
+            opening: opens the session of the core.
+            flush: writes the bytes of a session whose bytes the event loop moves; None for the others.
 
         Raises:
             ConnectError: the system refuses: no route, no descriptors, no threads.
@@ -240,7 +246,8 @@ class NativeSession:
         self.address = address
         self._on_change = on_change
         self._timeouts = timeouts
-        self._flush = flush
+        self._flush = flush or (lambda: None)
+        self._loop_plan = None if flush is None else LoopPlan(self._send_on_loop)
         self._sharing: asyncio.Task[None] | None = None  # fetches the memory of shared frames
         self._done = asyncio.Event()  # the handshake succeeded or failed
         self._announced = False
@@ -348,6 +355,21 @@ class NativeSession:
         """See `vnc.session.Session.send`; the calling thread writes to the socket."""
         if events:
             self._core.send(encode(events, self._core.more_buttons))
+
+    def _send_on_loop(self, events: Sequence[Event]) -> None:
+        self.send(events)
+        self._flush()
+
+    def plan(self, since: float, timed: Sequence[TimedEvents]) -> int:
+        """See `vnc.session.Session.plan`."""
+        if self._loop_plan is not None:
+            return self._loop_plan.replace(since, timed)
+        more = self._core.more_buttons
+        return self._core.plan(since, [(at, encode(events, more)) for at, events in timed])
+
+    def played(self) -> list[float]:
+        """See `vnc.session.Session.played`."""
+        return self._core.played() if self._loop_plan is None else self._loop_plan.played()
 
     async def close(self) -> None:
         """See `vnc.session.Session.close`."""

@@ -25,9 +25,10 @@ from vnc.client.home import Home
 from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
+from vnc.client.timed import LoopPlan
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
-from vnc.events import Event, encode
+from vnc.events import Event, TimedEvents, encode
 from vnc.reduction import Reduction
 from vnc.server.damage import Part, around
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
@@ -88,6 +89,7 @@ class PortableSession:
         self._on_change, self._limits, self._timeouts = on_change, limits, timeouts
         self._loop = asyncio.get_running_loop()
         self._home = Home().enter()
+        self._plan = LoopPlan(lambda events: self._write(encode(events, self.more_buttons)))
         self._lock = threading.Lock()  # of the front buffer: the loop writes it, the agent's thread reads it
         self._front = np.zeros(self.shape, np.uint8)
         self._rects = RectReader(self._reader)
@@ -139,6 +141,15 @@ class PortableSession:
         self._home.enter()
         if events and self.error is None:
             self._on_loop(self._write, encode(events, self.more_buttons))
+
+    def plan(self, since: float, timed: Sequence[TimedEvents]) -> int:
+        """See `vnc.session.Session.plan`."""
+        self._home.enter()
+        return self._plan.replace(since, timed)
+
+    def played(self) -> list[float]:
+        """See `vnc.session.Session.played`."""
+        return self._plan.played()
 
     def refresh(self) -> int:
         """See `vnc.session.Session.refresh`."""

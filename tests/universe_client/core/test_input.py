@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewarder.protocol.episode import EpisodeId
-from universe_client.core.input import HeldInput, InputGate
+from universe_client.core.held import HeldInput
+from universe_client.core.input import InputGate
 from vnc.events import Event, KeyEvent, PointerEvent
 
 

@@ -243,6 +243,18 @@ impl Session {
         Ok(())
     }
 
+    /// Drop the planned messages for `since` or later, and plan others; return how many were dropped.
+    fn plan(&self, since: f64, messages: Vec<(f64, Vec<u8>)>) -> PyResult<usize> {
+        check_process(self.session.is_ours())?;
+        Ok(self.session.plan(since, messages))
+    }
+
+    /// Return when planned messages were sent since the last call.
+    fn played(&self) -> PyResult<Vec<f64>> {
+        check_process(self.session.is_ours())?;
+        Ok(self.session.played())
+    }
+
     /// Process bytes that the caller has read. Then `data_to_send` returns the answer.
     fn receive(&self, py: Python<'_>, data: &[u8]) {
         py.detach(|| self.session.receive(data));

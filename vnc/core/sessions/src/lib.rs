@@ -1,10 +1,10 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ session ─→ decoder, published, notice, hub, deadlines, mapping, socket ─→ process, sync
+//! pump ─→ player ─→ session ─→ decoder, plan, published, notice, hub, deadlines, mapping, socket ─→ process, sync
 //! ```
 //! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
-//! thread may call it. `decoder` holds its connection and frames behind a lock. `published` contains what other threads
+//! thread may call it. `player` is the thread that sends the input of a `plan` at its times. `decoder` holds its connection and frames behind a lock. `published` contains what other threads
 //! read of it without a lock. `hub` lists the sessions with news for an event loop, and `notice` decides whether a frame is
 //! news. `deadlines` limits how long each stage of a session takes, `mapping` reads frames from memory that the server
 //! shares, and `socket` writes without blocking.
@@ -14,6 +14,8 @@ mod decoder;
 mod hub;
 mod mapping;
 mod notice;
+mod plan;
+mod player;
 mod process;
 mod published;
 mod pump;
@@ -25,6 +27,7 @@ pub use deadlines::Timeouts;
 pub use decoder::Mismatch;
 pub use hub::Hub;
 pub use mapping::{Layout, Unusable};
+pub use plan::Timed;
 pub use published::{Failure, Published};
 pub use pump::Pump;
 pub use session::Session;

@@ -13,6 +13,7 @@ use rfb::{Config, Connection};
 
 use crate::deadlines::Timeouts;
 use crate::hub::Hub;
+use crate::player::Player;
 use crate::process::Process;
 use crate::session::{Opening, Session, Turn};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,6 +43,7 @@ struct Running {
     readers: Vec<Arc<Reader>>,
     threads: Vec<JoinHandle<()>>,
     hub: Arc<Hub>,
+    player: Arc<Player>,
 }
 
 impl Reader {
@@ -98,14 +100,20 @@ fn turn(session: &Arc<Session>, closing: bool) -> Turn {
 
 impl Running {
     fn start(threads: usize) -> std::io::Result<Self> {
-        let mut running = Self { readers: Vec::new(), threads: Vec::new(), hub: Arc::new(Hub::new()?) };
-        for number in 0..threads.max(1) {
-            if let Err(error) = running.add_reader(number) {
+        let mut running = Self {
+            readers: Vec::new(),
+            threads: Vec::new(),
+            hub: Arc::new(Hub::new()?),
+            player: Arc::default(),
+        };
+        let readers = (0..threads.max(1)).try_for_each(|number| running.add_reader(number));
+        match readers.and_then(|()| running.add_player()) {
+            Ok(()) => Ok(running),
+            Err(error) => {
                 running.stop();
-                return Err(error);
+                Err(error)
             }
         }
-        Ok(running)
     }
 
     fn add_reader(&mut self, number: usize) -> std::io::Result<()> {
@@ -123,6 +131,13 @@ impl Running {
         Ok(())
     }
 
+    fn add_player(&mut self) -> std::io::Result<()> {
+        let player = Arc::clone(&self.player);
+        let thread = std::thread::Builder::new().name("vnc-input".into()).spawn(move || player.run())?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
     fn session(
         &self,
         id: u64,
@@ -137,6 +152,7 @@ impl Running {
             connection: Connection::new(config),
             timeouts,
             hub: Arc::downgrade(&self.hub),
+            player: Arc::downgrade(&self.player),
         }))
     }
 
@@ -147,6 +163,7 @@ impl Running {
             // A thread that cannot be woken reads `stop` at its next tick.
             let _ = reader.waker.wake();
         }
+        self.player.stop();
         for thread in self.threads {
             // Panics in sessions are caught in `turn`, and a reader returns nothing.
             let _ = thread.join();

@@ -14,6 +14,8 @@ use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
 use crate::mapping::{Layout, Mapping, Unusable};
 use crate::notice::Notice;
+use crate::plan::{Plan, Timed};
+use crate::player::Player;
 use crate::process::Process;
 use crate::published::{Changes, Failure, Published, kind, monotonic};
 use crate::socket::{CLOSED, error_text, write};
@@ -36,10 +38,13 @@ pub struct Session {
     /// Bytes that the socket has not accepted yet; locked during a write, so that messages stay whole.
     outgoing: Mutex<Vec<u8>>,
     outgoing_limit: usize,
+    /// Locked while a message of it is sent, so that after a replacement no replaced message is sent.
+    plan: Mutex<Plan>,
     clock: Mutex<Clock>,
     timeouts: Timeouts,
     /// Weak, so that sessions that have ended do not keep the hub's descriptor open.
     hub: Weak<Hub>,
+    player: Weak<Player>,
 }
 
 /// The result of a turn of reading.
@@ -60,6 +65,7 @@ pub(crate) struct Opening {
     pub outgoing_limit: usize,
     pub timeouts: Timeouts,
     pub hub: Weak<Hub>,
+    pub player: Weak<Player>,
 }
 
 impl Session {
@@ -75,9 +81,11 @@ impl Session {
             decoder: Mutex::new(Decoder { connection: opening.connection }),
             outgoing: Mutex::new(Vec::new()),
             outgoing_limit: opening.outgoing_limit,
+            plan: Mutex::default(),
             clock: Mutex::new(Clock::new(fed, Instant::now())),
             timeouts: opening.timeouts,
             hub: opening.hub,
+            player: opening.player,
         }
     }
 
@@ -349,6 +357,42 @@ impl Session {
             _ if self.fed => self.changed(),
             _ => {}
         }
+    }
+
+    /// Drop the planned messages for `since` or later, and plan others; return how many were dropped. Their times do not
+    /// decrease, and are not before `since`.
+    pub fn plan(self: &Arc<Self>, since: f64, messages: Vec<Timed>) -> usize {
+        let mut plan = lock(&self.plan);
+        let dropped = plan.replace(since, messages);
+        if let Some(time) = plan.earlier_turn()
+            && let Some(player) = self.player.upgrade()
+        {
+            player.add(time, Arc::downgrade(self));
+        }
+        dropped
+    }
+
+    /// Return when planned messages were sent since the last call, in seconds of the monotonic clock.
+    pub fn played(&self) -> Vec<f64> {
+        lock(&self.plan).take_played()
+    }
+
+    /// Send the planned messages whose times have come; return when the next turn is. The turn for `time` may be obsolete.
+    pub(crate) fn play(&self, time: f64) -> Option<f64> {
+        let mut plan = lock(&self.plan);
+        if !plan.is_turn(time) {
+            return None;
+        }
+        while self.published.failure().is_none()
+            && let Some(message) = plan.due(monotonic())
+        {
+            self.send(&message);
+            plan.played(monotonic());
+        }
+        if self.published.failure().is_some() {
+            return None;
+        }
+        plan.end_turn()
     }
 
     /// Copy the newest frame like `copy`, or return None if the decoder is locked.
