@@ -19,6 +19,7 @@ from wrappers.gym.pixels import Crop, Grey, Resize
 from wrappers.gym.reward_clip import RewardClip
 from wrappers.gym.sticky_actions import StickyActions
 from wrappers.gym.wrapper import GymWrapper
+from wrappers.universe.action_buffer import ActionBuffer
 from wrappers.universe.blocking_reset import BlockingReset
 from wrappers.universe.episode_id import EpisodeID
 from wrappers.universe.joint import Joint
@@ -36,6 +37,7 @@ from wrappers.universe.watch import Watch
 from wrappers.universe.wrapper import Wrapper
 
 __all__ = [
+    "ActionBuffer",
     "BlockingReset",
     "Crop",
     "EpisodeID",

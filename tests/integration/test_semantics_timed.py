@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from tests.support.agent import LEFT, one_step, until, until_running, wait_until
 from tests.support.drivers import needs_native
+from tests.support.remotes.agent import LEFT, one_step, until, until_running, wait_until
 from universe_client import ConfigError, LocalStateError
 from vnc.events import Event, KeyEvent, PointerEvent
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rewarder.protocol.clock import ClockSync
 from rewarder.protocol.episode import Popped
-from universe_client.core.planned import Report
+from universe_client.core.input.planned import Report
 from vnc.session import PixelsBy, Session
 
 SCHEMA: dict[str, tuple[Any, str]] = {

@@ -26,8 +26,8 @@ from universe_client.core.calls import PendingCalls
 from universe_client.core.connection import Connection
 from universe_client.core.event_loop.progress import Progress
 from universe_client.core.event_loop.threads import Waiters
-from universe_client.core.held import Held
-from universe_client.core.input import InputGate
+from universe_client.core.input.gate import InputGate
+from universe_client.core.input.held import Held
 from universe_client.core.pace import Pace
 from universe_client.core.unreported import Unreported
 from universe_client.errors import (

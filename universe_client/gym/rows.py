@@ -24,7 +24,7 @@ from universe_client.errors import ConfigError
 from universe_client.gym import infos as gym_infos
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.startup import await_links
-from vnc.events import Event
+from vnc.events import Event, TimedEvents
 from vnc.reduction import Reduction
 from vnc.session import Frame
 
@@ -273,6 +273,11 @@ class Rows:
         self._ticks[row] = ticks
         self.core.act(row, events, ticks)
         return ticks
+
+    def plan(self, row: int, timed: Sequence[TimedEvents]) -> None:
+        """Plan input of one remote; the next result counts as a step of the episode. See `RemoteVector.plan`."""
+        self._ticks[row] = 1
+        self.core.plan(row, timed)
 
     def ready(self, row: int) -> bool:
         """Return whether `look` would return something new: a frame, the end of an episode, or a permanent failure."""

@@ -33,6 +33,7 @@ from universe_client.gym.pending import PendingSteps
 from universe_client.gym.receiving import Receiver
 from universe_client.gym.results import Results, StepResult
 from universe_client.gym.rows import Rows
+from universe_client.gym.timed import TimedActions
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
@@ -41,7 +42,7 @@ from vnc.reduction import Reduction
 
 
 @refuse_old_names
-class GymVectorEnv(RemoteAttributes):
+class GymVectorEnv(TimedActions, RemoteAttributes):
     """Remotes as a `gymnasium.vector.VectorEnv`: every array has one row per remote.
 
     The remotes run in real time. `step` sends the actions and returns the newest frames and the sums of the rewards
@@ -54,8 +55,7 @@ class GymVectorEnv(RemoteAttributes):
     reset keep their last frame, their reward is 0, and `infos["resetting"]` is True for them.
 
     `send` and `recv` are the two halves of `step`; they may serve some of the rows at a time. Infos are described in
-    `universe_client.gym.infos`, and the whole contract in docs/gymnasium.md. One thread at a time may use the
-    environment.
+    `universe_client.gym.infos`, the contract in docs/gymnasium.md. One thread at a time may use the environment.
 
     Attributes:
         num_envs: the number of remotes, and of rows.

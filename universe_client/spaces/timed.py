@@ -69,9 +69,18 @@ def parse(sequence: Sequence[Any], slot: int) -> list[TimedEvents]:
                 timed.append((moment(at, slot), actions.parse(events, slot)))
             case _:
                 raise ConfigError(f"sequence of slot {slot}: {entry!r} is not a pair (time, list of events)")
-    for (before, _), (after, _) in pairwise(timed):
+    check_order([at for at, _ in timed], slot)
+    return timed
+
+
+def check_order(times: Sequence[float], slot: int) -> None:
+    """Check that times do not decrease.
+
+    Raises:
+        ConfigError: they do.
+    """
+    for before, after in pairwise(times):
         if after < before:
             raise ConfigError(
                 f"sequence of slot {slot}: time {after!r} comes after {before!r}; sort the entries"
             )
-    return timed

@@ -79,6 +79,10 @@ class FrameSkip(GymWrapper):
         for row, action in zip(rows, iterate(self.action_space, actions), strict=True):
             self._held[row] = action
 
+    def play(self, chunk: Sequence[Any], at: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
+        """Raise ConfigError: actions with times last until the next one, and are not repeated."""
+        raise ConfigError("FrameSkip repeats actions and cannot plan them: use play() without it")
+
     def recv(
         self,
         min_ready: int | None = None,

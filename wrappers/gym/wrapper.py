@@ -79,6 +79,11 @@ class GymWrapper(_Base):
         """Send one action to each remote of `ids` (default: all); see `GymVectorEnv.send`."""
         self.env.send(self.actions(self._rows(ids), actions), ids)
 
+    def play(self, chunk: Sequence[Any], at: Any, ids: Sequence[int] | RowNumbers | None = None) -> None:
+        """Plan several actions for each remote of `ids` (default: all); see `GymVectorEnv.play`."""
+        rows = self._rows(ids)
+        self.env.play([self.actions(rows, actions) for actions in chunk], at, ids)
+
     def send_ticks(self, actions: Any, ids: RowNumbers, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
         """Send actions that last several ticks of lock-step, as far as this wrapper and those below support it.
 

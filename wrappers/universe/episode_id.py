@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
-from wrappers.universe.wrapper import Wrapper
+from wrappers.universe.wrapper import Wrapper, times
 
 
 class EpisodeID(Wrapper):
@@ -70,9 +70,14 @@ class EpisodeID(Wrapper):
         observation_n = self.env.reset(**options)
         return [None if self._is_over(index) else seen for index, seen in enumerate(observation_n)]
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send the actions to the remotes that have an episode left."""
-        self.env.send([[] if self._is_over(index) else action for index, action in enumerate(action_n)])
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send the actions to the remotes that have an episode left; see `VectorEnv.send`."""
+        left = [[] if self._is_over(index) else action for index, action in enumerate(action_n)]
+        self.env.send(left, **times(at))
+
+    def play(self, sequence_n: Sequence[Any]) -> None:
+        """Plan actions for the remotes that have an episode left; see `VectorEnv.play`."""
+        self.env.play([None if self._is_over(index) else its for index, its in enumerate(sequence_n)])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return the results with the numbers of their episodes; see the class and `VectorEnv.recv`."""

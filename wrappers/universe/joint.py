@@ -11,7 +11,7 @@ from universe_client.core.remote import Remote
 from universe_client.errors import ConfigError
 from universe_client.spaces.events import EventSpace
 from universe_client.vector_env import VectorEnv
-from wrappers.universe.wrapper import Wrapper
+from wrappers.universe.wrapper import Wrapper, times
 
 
 class Joint(Wrapper):
@@ -113,11 +113,19 @@ class Joint(Wrapper):
             observation_n += [None] * env.n if untouched else env.reset(**its)
         return observation_n
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send one list of events to each remote; see `VectorEnv.send`."""
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send one list of events to each remote, now or at a time; see `VectorEnv.send`."""
         self._check_length("action_n", action_n)
+        at_n = at if isinstance(at, Sequence) else [at] * self.n
+        self._check_length("at", at_n)
         for env, part in zip(self.envs, self._parts, strict=True):
-            env.send(action_n[part])
+            env.send(action_n[part], **times(None if at is None else at_n[part]))
+
+    def play(self, sequence_n: Sequence[Any]) -> None:
+        """Plan actions with times for each remote; see `VectorEnv.play`."""
+        self._check_length("sequence_n", sequence_n)
+        for env, part in zip(self.envs, self._parts, strict=True):
+            env.play(sequence_n[part])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return the results of all environments, concatenated; see `VectorEnv.recv`."""

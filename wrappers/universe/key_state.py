@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 
 from gymnasium.spaces import Space
 
+from universe_client.core.input.held import Held, HeldInput
 from universe_client.core.vector import DEFAULT_SCREEN
 from universe_client.errors import ConfigError
+from universe_client.spaces import timed
 from universe_client.spaces.action_maps import ActionMap, action_map
 from universe_client.vector_env import VectorEnv
-from vnc.events import Event
-from wrappers.universe.wrapper import Wrapper
+from vnc.events import Event, TimedEvents
+from wrappers.universe.wrapper import Wrapper, times
 
 
 class KeyState(Wrapper):
@@ -53,26 +55,64 @@ class KeyState(Wrapper):
         events = self.unwrapped.action_space
         return self._map.space(events.width, events.height)
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send one action to each remote.
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send one action to each remote, now or at a time.
 
         Args:
             action_n: one action of `action_space` or None per remote.
+            at: see `VectorEnv.send`.
 
         Raises:
             ConfigError: the length is not `n`, or an action is not in the space. Nothing has been sent then.
         """
-        if len(action_n) != self.n:
-            raise ConfigError(f"action_n has {len(action_n)} entries for {self.n} remotes")
-        self.env.send([self._events(slot, action) for slot, action in enumerate(action_n)])
+        self._check_length("action_n", action_n)
+        at_n = [None] * self.n if at is None else timed.moments(at, self.n)
+        converted = [self._events(*one) for one in zip(range(self.n), action_n, at_n, strict=True)]
+        self.env.send(converted, **times(at))
 
-    def _events(self, slot: int, action: Any) -> Sequence[Event]:
+    def play(self, sequence_n: Sequence[Any]) -> None:
+        """Plan actions with times for each remote.
+
+        Args:
+            sequence_n: `n` entries, each None or pairs of a time and an action or None; see `VectorEnv.play`.
+
+        Raises:
+            ConfigError: see `VectorEnv.play`, or an action is not in the space. Nothing has been planned then.
+        """
+        self._check_length("sequence_n", sequence_n)
+        self.env.play(
+            [None if its is None else self._timed(slot, its) for slot, its in enumerate(sequence_n)]
+        )
+
+    def _timed(self, slot: int, sequence: Sequence[tuple[float, Any]]) -> list[TimedEvents]:
+        converted: list[TimedEvents] = []
+        held = HeldInput()
+        for at, action in sequence:
+            if not converted:
+                held = HeldInput.of(self._held(slot, timed.moment(at, slot)))
+            events = self._convert(slot, action, held.now)
+            held.note(events)
+            converted.append((at, events))
+        return converted
+
+    def _check_length(self, name: str, values: Sequence[Any]) -> None:
+        if len(values) != self.n:
+            raise ConfigError(f"{name} has {len(values)} entries for {self.n} remotes")
+
+    def _events(self, slot: int, action: Any, at: float | None) -> Sequence[Event]:
+        return self._convert(slot, action, self._held(slot, at))
+
+    def _held(self, slot: int, at: float | None) -> Held:
+        gate = self.unwrapped.remotes[slot].link.gate
+        return gate.held if at is None else gate.held_at(at)
+
+    def _convert(self, slot: int, action: Any, held: Held) -> Sequence[Event]:
+        """Return the events that carry out an action when this is held."""
         if action is None:
             return []
-        link = self.unwrapped.remotes[slot].link
-        session = link.session
+        session = self.unwrapped.remotes[slot].link.session
         screen = DEFAULT_SCREEN if session is None else (session.shape[1], session.shape[0])
         try:
-            return self._map.events(action, link.held, screen)
+            return self._map.events(action, held, screen)
         except ConfigError as error:
             raise ConfigError(f"remote {slot}: {error}") from None

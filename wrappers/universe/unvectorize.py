@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
 from universe_client.vector_env import VectorEnv
-from wrappers.universe.wrapper import Wrapper
+from wrappers.universe.wrapper import Wrapper, times
 
 
 class Unvectorize(Wrapper):
@@ -46,9 +46,13 @@ class Unvectorize(Wrapper):
         """Reset the remote and return its observation; see `VectorEnv.reset`."""
         return self.env.reset(**options)[0]
 
-    def send(self, action: Sequence[Any]) -> None:
-        """Send one list of events to the remote."""
-        self.env.send([action])
+    def send(self, action: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send one list of events to the remote, now or at a time."""
+        self.env.send([action], **times(at))
+
+    def play(self, sequence: Sequence[Any]) -> None:
+        """Plan actions with times, a list of pairs; see `VectorEnv.play`."""
+        self.env.play([sequence])
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return observation, reward, done and info of the remote; see `VectorEnv.recv`."""

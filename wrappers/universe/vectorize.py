@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from universe_client.errors import ConfigError
-from wrappers.universe.wrapper import Wrapper
+from wrappers.universe.wrapper import Wrapper, times
 
 
 class Vectorize(Wrapper):
@@ -45,15 +45,31 @@ class Vectorize(Wrapper):
         """Reset the remote and return a list of one observation; see `VectorEnv.reset`."""
         return [self.env.reset(**options)]
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send the only action of the list.
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send the only action of the list, now or at a time.
 
         Raises:
             ConfigError: the list has another length than 1.
         """
-        if len(action_n) != 1:
-            raise ConfigError(f"action_n has {len(action_n)} entries for one remote")
-        self.env.send(action_n[0])
+        self._check_length("action_n", action_n)
+        if isinstance(at, Sequence):
+            self._check_length("at", at)
+            at = at[0]
+        self.env.send(action_n[0], **times(at))
+
+    def play(self, sequence_n: Sequence[Any]) -> None:
+        """Plan the only sequence of the list; see `VectorEnv.play`.
+
+        Raises:
+            ConfigError: the list has another length than 1.
+        """
+        self._check_length("sequence_n", sequence_n)
+        if sequence_n[0] is not None:
+            self.env.play(sequence_n[0])
+
+    def _check_length(self, name: str, values: Sequence[Any]) -> None:
+        if len(values) != 1:
+            raise ConfigError(f"{name} has {len(values)} entries for one remote")
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return lists of one; the remote's info is `info["n"][0]`. See `VectorEnv.recv`."""

@@ -14,9 +14,9 @@ from universe_client.vector_env import VectorEnv
 class Wrapper:
     """The base class: passes every call to the wrapped environment.
 
-    `step` calls `send` and then `recv`, here and in the environment. A subclass that changes actions overrides `send`,
-    one that changes results overrides `recv`; neither overrides `step`. Attributes that a wrapper does not define are
-    those of the wrapped environment.
+    `step` calls `send` and then `recv`, here and in the environment. A subclass that changes actions overrides `send`
+    (and `play`, if actions with times are to pass), one that changes results overrides `recv`; neither overrides
+    `step`. Attributes that a wrapper does not define are those of the wrapped environment.
 
     Attributes:
         env: the wrapped environment.
@@ -83,9 +83,13 @@ class Wrapper:
         self.send(action_n)
         return self.recv()
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send one list of events to each remote; see `VectorEnv.send`."""
-        self.env.send(action_n)
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send one list of events to each remote, now or at a time; see `VectorEnv.send`."""
+        self.env.send(action_n, **times(at))
+
+    def play(self, sequence_n: Sequence[Any]) -> None:
+        """Plan actions with times for each remote; see `VectorEnv.play`."""
+        self.env.play(sequence_n)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return observations, rewards, dones and info; see `VectorEnv.recv`."""
@@ -108,3 +112,8 @@ class Wrapper:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.env!r}>"
+
+
+def times(at: Any) -> dict[str, Any]:
+    """Return the argument `at` of `send`; none without times, so that wrappers which do not know it work."""
+    return {} if at is None else {"at": at}

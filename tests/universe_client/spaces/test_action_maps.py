@@ -8,7 +8,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe_client.core.held import HeldInput
+from universe_client.core.input.held import HeldInput
 from universe_client.errors import ConfigError
 from universe_client.spaces.action_maps import Events, Keys, KeysAndPointer, KeySets, Pointer, action_map
 from universe_client.spaces.events import EventSpace

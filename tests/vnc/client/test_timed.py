@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.support.drivers import needs_native
-from tests.support.rfb import Peer, listening
-from tests.support.vencrypt import X509_NONE, honest
+from tests.support.vnc.rfb import Peer, listening
+from tests.support.vnc.vencrypt import X509_NONE, honest
 from vnc.events import KeyEvent, encode
 from vnc.server.server import VNCServer
 from vnc.tls import TLS

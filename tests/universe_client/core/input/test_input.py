@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewarder.protocol.episode import EpisodeId
-from universe_client.core.held import HeldInput
-from universe_client.core.input import InputGate
+from universe_client.core.input.gate import InputGate
+from universe_client.core.input.held import HeldInput
 from vnc.events import Event, KeyEvent, PointerEvent
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewarder.protocol.episode import EpisodeId
-from universe_client.core.input import InputGate
+from universe_client.core.input.gate import InputGate
 from vnc.events import Event, KeyEvent, PointerEvent
 
 EPISODE = EpisodeId((1,))

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from universe_client.core.held import HeldInput
+from universe_client.core.input.held import HeldInput
 from vnc.events import Event, KeyEvent, PointerEvent, TimedEvents
 from vnc.session import Session
 
@@ -53,7 +53,7 @@ class PlannedInput:
 
     def held_at(self, moment: float) -> HeldInput:
         """Return what will be held down when what is planned before `moment` has been played."""
-        held = self._held.copy()
+        held = HeldInput.of(self._held.now)
         held.note(event for at, events in self._waiting if at < moment for event in events)
         return held
 

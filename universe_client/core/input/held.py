@@ -27,11 +27,17 @@ class HeldInput:
         """The newest pointer event; None if the pointer has not been moved."""
         return self._pointer
 
-    def copy(self) -> HeldInput:
-        """Return a copy."""
-        held = HeldInput()
-        held._keys, held._pointer = self._keys.copy(), self._pointer
-        return held
+    @classmethod
+    def of(cls, held: Held) -> HeldInput:
+        """Return what is down if `held` is."""
+        self = cls()
+        self._keys, self._pointer = dict.fromkeys(held[0]), held[1]
+        return self
+
+    @property
+    def now(self) -> Held:
+        """What is down now, as a value."""
+        return self.keys, self.pointer
 
     def note(self, events: Iterable[Event]) -> None:
         """Record the effect of `events`."""

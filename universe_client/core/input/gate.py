@@ -1,4 +1,4 @@
-"""The agent's input to one remote: which episode it is for, what it holds down, and what is planned."""
+"""Passes the agent's input on during the episode that it is meant for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 
 from rewarder.protocol.episode import EpisodeId
-from universe_client.core.held import Held, HeldInput
-from universe_client.core.planned import PlannedInput, Report
+from universe_client.core.input.held import Held, HeldInput
+from universe_client.core.input.planned import PlannedInput, Report
 from vnc.events import Event, TimedEvents
 from vnc.session import Session
 
@@ -42,10 +42,9 @@ class InputGate:
         """Return what the agent will hold down at `moment` (monotonic), if nothing else is sent or planned."""
         with self._lock:
             if not self.plans:
-                return self._held.keys, self._held.pointer
+                return self._held.now
             self._update()
-            held = self._planned.held_at(moment)
-            return held.keys, held.pointer
+            return self._planned.held_at(moment).now
 
     def report(self) -> Report:
         """Return what has happened to planned input since the last report."""

@@ -1,0 +1,75 @@
+"""Actions with times on Gymnasium's vector interface."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from gymnasium.error import AlreadyPendingCallError, ResetNeeded
+
+from tests.support.remotes.gym import open_gym, three
+from universe_client import ConfigError
+from vnc.events import KeyEvent
+from wrappers import FrameSkip, GymWrapper
+
+__all__ = ["open_gym", "three"]
+LEFT, RIGHT = 0xFF51, 0xFF53
+LATER = 60.0
+PRESS_LEFT, RELEASE_LEFT = KeyEvent(LEFT, True), KeyEvent(LEFT, False)
+
+
+def test_a_chunk_is_played_by_each_row_at_its_times(three, open_gym):
+    env = open_gym(*three)
+    env.reset()
+    now = time.monotonic()
+    env.play([np.array([1, 1, 0]), np.array([2, 1, 0])], [now, now + 0.05])
+    assert three[0].wait_for_events(3) == [PRESS_LEFT, RELEASE_LEFT, KeyEvent(RIGHT, True)]
+    assert three[1].wait_for_events(1) == [PRESS_LEFT]
+    infos = env.recv()[4]
+    assert [its is not None and len(its) for its in infos["timed.played"]] == [2, 1, False]
+    env.play([np.array([0, 0])], [[now, now + LATER]], ids=[0, 1])
+    assert three[0].wait_for_events(4)[3:] == [KeyEvent(RIGHT, False)]
+    assert env.recv()[4]["timed.waiting"].tolist() == [0, 1]
+    observations, *_ = env.step(np.array([0, 0, 0]))
+    assert len(observations) == 3
+    assert three[1].wait_for_events(2) == [PRESS_LEFT, RELEASE_LEFT]
+
+
+def test_a_wrapper_of_actions_changes_chunks_too(three, open_gym):
+    class Swap(GymWrapper):
+        def actions(self, rows, actions):
+            return np.where(actions == 1, 2, 1)
+
+    env = Swap(open_gym(*three))
+    env.reset()
+    env.play([np.array([1, 2, 2])], time.monotonic() * np.ones(1))
+    assert three[0].wait_for_events(1) == [KeyEvent(RIGHT, True)]
+    assert three[1].wait_for_events(1) == [PRESS_LEFT]
+
+
+def test_wrong_chunks_are_refused(three, open_gym):
+    env = open_gym(*three)
+    one = np.array([0, 0, 0])
+    now = time.monotonic()
+    with pytest.raises(ResetNeeded):
+        env.play([one], [now])
+    env.reset()
+    for chunk, at, message in [
+        ([one], now, "shape"),
+        ([one], [now, now], "shape"),
+        ([one], "now", "array of times"),
+        ([one, one], [now, now - 1], "sort the entries"),
+        ([one], [math.nan], "monotonic"),
+        ([np.array([0, 9, 0])], [now], "remote 1"),
+        ([np.array([0, 0])], [now], "3 actions"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            env.play(chunk, at)
+    with pytest.raises(ConfigError, match="FrameSkip"):
+        FrameSkip(env).play([one], [now])
+    env.play([one], [now])
+    with pytest.raises(AlreadyPendingCallError):
+        env.play([one], [now])
+    env.recv()
