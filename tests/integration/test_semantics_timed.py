@@ -30,11 +30,11 @@ def pressed(env, remote) -> None:
 
 
 def played(env, count: int) -> list[tuple[float, float]]:
-    """Step until so many entries have been played."""
+    """Step until so many entries have been played; return when each was planned for, and when it was sent."""
     pairs: list[tuple[float, float]] = []
 
     def enough() -> bool:
-        pairs.extend(one_step(env).info["timed.played"] or [])
+        pairs.extend((at, sent) for at, sent, _ in one_step(env).info["timed.played"] or [])
         return len(pairs) >= count
 
     wait_until(enough)

@@ -53,8 +53,8 @@ SCHEMA: dict[str, tuple[Any, str]] = {
     "mask.masked.action": (0, "events of this step's action that were dropped"),
     "timed.played": (
         None,
-        "the planned input that was played: a list of (time for which it was planned, time at which it was sent), "
-        "in seconds of time.monotonic()",
+        "the planned input that was played: a list of (time for which it was planned, time at which it was sent, "
+        "events); in seconds of time.monotonic()",
     ),
     "timed.waiting": (0, "entries of planned input that wait for their times"),
     "timed.cancelled": (0, "events of planned input that were dropped before their times"),

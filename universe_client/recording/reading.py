@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -65,7 +67,8 @@ class Episode:
             case "frame":
                 self.frames.append(Frame(event.time, body["video"], body["index"]))
             case "action" if body["events"]:
-                self.actions.append((event.time, body["events"]))
+                # What was planned is recorded after it was played, and perhaps after a later action.
+                insort(self.actions, (event.time, body["events"]), key=itemgetter(0))
             case "reward":
                 self.rewards.append((event.time, body["reward"] or 0.0))
                 self.score += body["reward"] or 0.0

@@ -97,8 +97,8 @@ class Recorder:
         """Record a reset by the agent."""
         self._note(None, "reset", {key: value for key, value in options.items() if value is not None})
 
-    def act(self, index: int, action: Sequence[object]) -> None:
-        """Record what is sent to a remote, as `VectorEnv.send` takes it.
+    def act(self, index: int, action: Sequence[object], moment: float | None = None) -> None:
+        """Record what is sent to a remote, as `VectorEnv.send` takes it; `moment` (monotonic) None is now.
 
         Raises:
             ConfigError: `action` contains something that is not an event.
@@ -110,7 +110,8 @@ class Recorder:
             for event in parse(action, index)
         ]
         if events:
-            self._note(index, "action", {"events": events})
+            now = None if moment is None else round(moment * 1e9) + self._offset
+            self._note(index, "action", {"events": events}, now)
 
     def actor(self, index: int, name: str) -> None:
         """Record who acts on a remote from now on, such as "agent" or "person"."""
@@ -122,6 +123,8 @@ class Recorder:
         """Record what a step has returned of a remote."""
         if self.failure is not None:
             return
+        for _, moment, events in info["timed.played"] or ():
+            self.act(index, events, moment)
         now, track = self._now(), self._tracks[index]
         track.skew = round((info[_DIAGNOSTICS + "clock_skew"] or 0.0) * 1e9)
         if info["stats.reward.count"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rewarder.version import VERSION
 from universe_client.recording.extra import require
 from universe_client.vector_env import VectorEnv
-from wrappers.universe.wrapper import Wrapper
+from wrappers.universe.wrapper import Wrapper, times
 
 if TYPE_CHECKING:
     from universe_client.recording.recorder import Recorder
@@ -58,11 +58,16 @@ class Record(Wrapper):
         self.recorder.reset(options)
         return self.env.reset(**options)
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send one list of events to each remote, and record them; see `VectorEnv.send`."""
-        self.env.send(action_n)
-        for index, action in enumerate(action_n):
-            self.recorder.act(index, action)
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send one list of events to each remote, and record them; see `VectorEnv.send`.
+
+        Events with times are recorded by the `recv` after they have been played, with the times at which they were.
+        """
+        self.env.send(action_n, **times(at))
+        at_n = at if isinstance(at, Sequence) else [at] * self.n
+        for index, (action, moment) in enumerate(zip(action_n, at_n, strict=True)):
+            if moment is None:
+                self.recorder.act(index, action)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return the results unchanged, and record them; see `VectorEnv.recv`."""

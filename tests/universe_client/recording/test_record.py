@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -173,3 +174,24 @@ def test_damaged_events_are_named(tmp_path):
     path.write_bytes(b"\\x89MCAP0\\r\\n" + bytes(100))
     with pytest.raises(ConfigError, match="is not the events file"):
         list(EventReader(path))
+
+
+def test_planned_actions_are_recorded_at_the_times_at_which_they_were_played(tmp_path):
+    directory = tmp_path / "run"
+    with Record(universe_client.make(ENV_ID), directory) as env:
+        env.reset(seed=1)
+        until_running(env)
+        now, offset = monotonic(), env.recorder._offset
+        env.send([[("KeyEvent", "a", True)]], at=now + 0.05)
+        env.play([[(now + 0.1, [("KeyEvent", "b", True)])]])
+        played = []
+
+        def enough() -> bool:
+            played.extend(env.recv()[3]["n"][0]["timed.played"] or [])
+            return len(played) == 2
+
+        wait_until(enough)
+        env.step([[("KeyEvent", "c", True)]])
+    actions = [action for episode in Recording(directory).episodes for action in episode.actions]
+    assert [events for _, events in actions] == [[["KeyEvent", ord(name), True]] for name in "abc"]
+    assert [at - offset for at, _ in actions[:2]] == [round(sent * 1e9) for _, sent, _ in played]

@@ -11,17 +11,20 @@ from universe_client.core.input.held import HeldInput
 from vnc.events import Event, KeyEvent, PointerEvent, TimedEvents
 from vnc.session import Session
 
+Played = tuple[float, float, Sequence[Event]]
+
 
 class Report(NamedTuple):
     """What a step tells of planned input.
 
     Attributes:
-        played: for each entry that was played, the time for which it was planned and the time at which it was sent.
+        played: of each entry that was played, the time for which it was planned, the time at which it was sent, and
+            the events.
         waiting: how many entries wait.
         cancelled: how many events were dropped before their time.
     """
 
-    played: list[tuple[float, float]]
+    played: list[Played]
     waiting: int
     cancelled: int
 
@@ -33,7 +36,7 @@ class PlannedInput:
         """Prepare an empty plan; `held` is to know what the played events hold down."""
         self._held = held
         self._waiting: deque[TimedEvents] = deque()
-        self._played: list[tuple[float, float]] = []
+        self._played: list[Played] = []
         self._cancelled = 0
 
     def report(self) -> Report:
@@ -49,7 +52,7 @@ class PlannedInput:
         for played in session.played():
             at, events = self._waiting.popleft()
             self._held.note(events)
-            self._played.append((at, played))
+            self._played.append((at, played, events))
 
     def held_at(self, moment: float) -> HeldInput:
         """Return what will be held down when what is planned before `moment` has been played."""

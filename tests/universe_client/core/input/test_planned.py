@@ -90,7 +90,7 @@ def test_the_mirror_knows_what_is_down_what_waits_and_what_was_played(deeds):
             gate.cancel()
         report = gate.report()
         assert report.waiting == len(session.waiting)
-        assert all(sent == at + 0.5 for at, sent in report.played)
+        assert all(sent == at + 0.5 and events for at, sent, events in report.played)
         keys, pointer = gate.held
         assert (set(keys), 0 if pointer is None else pointer.button_mask) == down(session.sent)
     gate.close()
