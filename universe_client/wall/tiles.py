@@ -68,6 +68,8 @@ class Tile:
         self, observation: Mapping[str, Any] | None, reward: float | None, info: Mapping[str, Any]
     ) -> None:
         """Note what a step has returned of the remote."""
+        for _, _, events in info["timed.played"] or ():
+            self.send(events, 0)
         self.reason, self.env_id = info["env_status.reason"], info["env_status.env_id"]
         self.episode_id = info["env_status.episode_id"]
         self.error = str(info["error"]) if info["error"] is not None else self.error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rewarder.version import VERSION
 from universe_client.recording.extra import require
 from universe_client.vector_env import VectorEnv
-from wrappers.universe.wrapper import Wrapper, times
+from wrappers.universe.wrapper import Wrapper, sent_now, times
 
 if TYPE_CHECKING:
     from universe_client.recording.recorder import Recorder
@@ -64,10 +64,8 @@ class Record(Wrapper):
         Events with times are recorded by the `recv` after they have been played, with the times at which they were.
         """
         self.env.send(action_n, **times(at))
-        at_n = at if isinstance(at, Sequence) else [at] * self.n
-        for index, (action, moment) in enumerate(zip(action_n, at_n, strict=True)):
-            if moment is None:
-                self.recorder.act(index, action)
+        for index, action in sent_now(action_n, at):
+            self.recorder.act(index, action)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return the results unchanged, and record them; see `VectorEnv.recv`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from universe_client.vector_env import VectorEnv
 from universe_client.wall.person import releases
-from wrappers.universe.wrapper import Wrapper
+from wrappers.universe.wrapper import Wrapper, sent_now, times
 
 if TYPE_CHECKING:
     from universe_client.recording.recorder import Recorder
@@ -60,12 +60,20 @@ class Watch(Wrapper):
         """The address of the page."""
         return self.server.url
 
-    def send(self, action_n: Sequence[Any]) -> None:
-        """Send one list of events to each remote; see `VectorEnv.send`."""
+    def send(self, action_n: Sequence[Any], at: float | Sequence[float | None] | None = None) -> None:
+        """Send one list of events to each remote; see `VectorEnv.send`. Events with times are shown when played."""
         sent = [self._acted(index, action) for index, action in enumerate(action_n)]
-        self.env.send(sent)
-        for index, action in enumerate(sent):
+        at_n = list(at) if isinstance(at, Sequence) else [at] * len(sent)
+        if at is not None:  # what a person does is for now
+            at = [None if tile.person.acts else its for tile, its in zip(self._tiles, at_n, strict=True)]
+        self.env.send(sent, **times(at))
+        for index, action in sent_now(sent, at):
             self._tiles[index].send(action, index)
+
+    def play(self, sequence_n: Sequence[Any]) -> None:
+        """Plan actions for the remotes on which no person acts; see `VectorEnv.play`."""
+        acts = [tile.person.acts for tile in self._tiles]
+        self.env.play([None if person else its for person, its in zip(acts, sequence_n, strict=True)])
 
     def _acted(self, index: int, action: Any) -> Any:
         """Return the agent's action, or that of the person who acts in its place."""
@@ -75,6 +83,7 @@ class Watch(Wrapper):
             self._recorder.actor(index, "person" if person.acts else "agent")
         released = releases(tile.held, tile.pointer) if changed else []
         if person.acts:
+            self.unwrapped.remotes[index].link.gate.cancel()  # what the agent has planned
             return [*released, *person.events()]
         return [*released, *action] if released else action
 

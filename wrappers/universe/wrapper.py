@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import gymnasium
@@ -112,6 +112,14 @@ class Wrapper:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.env!r}>"
+
+
+def sent_now(action_n: Sequence[Any], at: Any) -> Iterator[tuple[int, Any]]:
+    """Iterate over the remotes whose actions `send` sends at once, and these actions."""
+    at_n = at if isinstance(at, Sequence) else [at] * len(action_n)
+    for index, (action, moment) in enumerate(zip(action_n, at_n, strict=True)):
+        if moment is None:
+            yield index, action
 
 
 def times(at: Any) -> dict[str, Any]:

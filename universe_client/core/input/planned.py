@@ -90,7 +90,7 @@ class PlannedInput:
 
 def loose_ends(held: HeldInput, dropped: Iterable[Event], new: Sequence[Event]) -> list[Event]:
     """Return the releases of what is held, which `dropped` contained and which `new` does not replace."""
-    released, buttons = set[int](), 0xFF
+    released, buttons = set[int](), -1
     for event in dropped:
         if isinstance(event, PointerEvent):
             buttons &= event.button_mask
