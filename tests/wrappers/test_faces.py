@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from typing import Any
 
 import gymnasium
@@ -27,7 +28,8 @@ GYMNASIUMS = {name: kind for name, kind in ALL.items() if issubclass(kind, GymWr
 
 
 def wrap(name: str, env: Any) -> Any:
-    return ALL[name]([env] if name == "Joint" else env, *ARGUMENTS.get(name, ()))
+    arguments = (tempfile.mkdtemp(),) if name == "Record" else ARGUMENTS.get(name, ())
+    return ALL[name]([env] if name == "Joint" else env, *arguments)
 
 
 def test_every_wrapper_is_of_one_face():
