@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rewarder.runtimes import opened
+from rewarder.sdk.environment import Runtime
 from rewarder.sdk.runtime import Mirror, Ports, run
 from rewarder.serving import Serving
 
@@ -18,6 +20,7 @@ def serve_env(
     env_id: str,
     serving: Serving,
     *,
+    runtime: Runtime | None = None,
     password: str | None,
     view_only_password: str | None = None,
     on_ready: Callable[[Ports], object],
@@ -28,6 +31,7 @@ def serve_env(
     Args:
         env_id: the environment to play.
         serving: the options.
+        runtime: what plays `env_id`, without an X display; None finds it by the name.
         password: the password of both ports, of which VNC uses the first 8 bytes; None accepts every client.
         view_only_password: the password with which a VNC client can watch but not act.
         on_ready: called with the ports once clients can connect.
@@ -38,9 +42,14 @@ def serve_env(
         ValueError, ImportError, OSError: the environment cannot be served with these options.
     """
     identity = serving.identity
-    with opened(env_id, serving, password, view_only_password) as (runtime, display):
+    found = (
+        opened(env_id, serving, password, view_only_password)
+        if runtime is None
+        else nullcontext((runtime, None))
+    )
+    with found as (player, display):
         run(
-            runtime,
+            player,
             exit_with_stdin=exit_with_stdin,
             env_id=env_id,
             password=password,

@@ -41,7 +41,9 @@ def test_a_browser_watches_neon_drive_while_an_agent_plays(browser, tmp_path):
         frame = until_running(env).observation["vision"]
         before = next_picture(browser, frame)
         shown, frames = while_stepping(env, lambda: next_picture(browser, frame, before))
-        browser.until('/an agent plays · episode \\d+ · \\d+ ticks/.test(document.getElementById("game").textContent)')
+        browser.until(
+            '/an agent plays · episode \\d+ · \\d+ ticks/.test(document.getElementById("game").textContent)'
+        )
         Image.fromarray(browser.screenshot()).save(tmp_path / "viewer.png")
         browser.listen()
     assert any(looks_like(shown, frame) for frame in frames), f"see {tmp_path / 'viewer.png'}"

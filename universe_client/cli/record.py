@@ -37,6 +37,8 @@ _REPLAY = """\
 Serve a recorded session to VNC clients on this machine, from its beginning for each connection. A client must accept
 the recorded encodings and pixel format: agents can replay sessions that were recorded without --port; sessions that
 were recorded with --port need the same kind of client.
+
+The folder of a recorded run is served as a remote: its pictures, rewards and episodes.
 """
 
 
@@ -79,7 +81,15 @@ def configure_record(parser: argparse.ArgumentParser) -> None:
 def configure_replay(parser: argparse.ArgumentParser) -> None:
     """Add the description and the options of `replay`."""
     parser.description = _REPLAY
-    parser.add_argument("file", type=Path, metavar="FILE", help="a file that `record` wrote")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE|DIR",
+        help="a file that `record` wrote, or the folder that `run --record` or `play --record` wrote",
+    )
+    parser.add_argument(
+        "--remote", type=int, default=0, metavar="I", help="of a folder: the recorded remote; default: 0"
+    )
     parser.add_argument(
         "--host", type=host, default="127.0.0.1", help="the address to listen on; default: %(default)s"
     )
@@ -91,9 +101,15 @@ def configure_replay(parser: argparse.ArgumentParser) -> None:
         metavar="X|max",
         help="2 is twice as fast as recorded, max as fast as the client requests updates; default: 1",
     )
-    parser.set_defaults(
-        command=lambda options: replay_command(options.file, options.host, options.port, options.speed)
-    )
+    parser.set_defaults(command=_replay_either)
+
+
+def _replay_either(options: argparse.Namespace) -> int:
+    if not options.file.is_dir():
+        return replay_command(options.file, options.host, options.port, options.speed)
+    from universe_client.cli.replay_run import replay_run
+
+    return replay_run(options)
 
 
 def encoding_numbers(names: str, quality: int | None) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from rewarder.client import RewarderAddress
 from rewarder.display.guard import secret_directory
 from rewarder.runtimes import env_ids
 from rewarder.runtimes.serve import serve_env
+from rewarder.sdk.environment import Runtime
 from rewarder.sdk.runtime import Ports, RuntimeCrash
 from rewarder.server.exposure import EVERYWHERE
 from rewarder.serving import Ready, Serving
@@ -85,17 +86,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _command(options: argparse.Namespace) -> int:
     import_from_here()  # for --runtime
+    return serve_as(options, None)
+
+
+def serve_as(options: argparse.Namespace, runtime: Runtime | None) -> int:
+    """Serve with the options of this command; return the exit status.
+
+    Args:
+        options: parsed by the parser of `configure`.
+        runtime: what plays the env id; None finds it by the name.
+    """
     with secret_directory() as directory:
-        return _serve(options, _secrets(options, directory))
+        return _serve(options, runtime, _secrets(options, directory))
 
 
-def _serve(options: argparse.Namespace, secrets: Secrets) -> int:
+def _serve(options: argparse.Namespace, runtime: Runtime | None, secrets: Secrets) -> int:
     remote = serving(options)
     announce = _print_json if options.json else _print_text
     try:
         serve_env(
             options.env_id,
             remote,
+            runtime=runtime,
             password=secrets.password,
             view_only_password=secrets.view_only,
             on_ready=lambda ports: announce(options.env_id, remote, ports, secrets),
