@@ -271,7 +271,7 @@ class Rows:
         if self._max_steps is not None:
             ticks = max(min(ticks, self._max_steps - self._steps[row]), 1)
         self._ticks[row] = ticks
-        self.core.act(row, events, ticks)
+        self.core.act(row, self.core.remotes[row].link.gate.replacing(events), ticks)
         return ticks
 
     def plan(self, row: int, timed: Sequence[TimedEvents]) -> None:

@@ -82,6 +82,7 @@ class TimedActions:
             except ConfigError as error:
                 raise ConfigError(f"remote {row}: {error}") from None
             held.note(events)
+            events = events if plan else gate.renewed(at, events)
             plan.append((timed.moment(at, row), events))
         return plan
 

@@ -68,6 +68,19 @@ class KeyState(Wrapper):
         self._check_length("action_n", action_n)
         at_n = [None] * self.n if at is None else timed.moments(at, self.n)
         converted = [self._events(*one) for one in zip(range(self.n), action_n, at_n, strict=True)]
+        sequence_n: list[list[TimedEvents] | None] = [None] * self.n
+        for slot, (action, moment) in enumerate(zip(action_n, at_n, strict=True)):
+            gate = self.unwrapped.remotes[slot].link.gate
+            if action is None or not gate.is_waiting:
+                continue
+            # An action without events replaces what is planned, too.
+            if moment is None:
+                converted[slot] = gate.replacing(converted[slot])
+            else:
+                sequence_n[slot] = [(moment, gate.renewed(moment, converted[slot]))]
+                converted[slot] = []
+        if any(sequence_n):
+            self.env.play(sequence_n)
         self.env.send(converted, **times(at))
 
     def play(self, sequence_n: Sequence[Any]) -> None:
@@ -92,7 +105,8 @@ class KeyState(Wrapper):
                 held = HeldInput.of(self._held(slot, timed.moment(at, slot)))
             events = self._convert(slot, action, held.now)
             held.note(events)
-            converted.append((at, events))
+            gate = self.unwrapped.remotes[slot].link.gate
+            converted.append((at, events if converted else gate.renewed(at, events)))
         return converted
 
     def _check_length(self, name: str, values: Sequence[Any]) -> None:

@@ -37,6 +37,24 @@ def test_a_chunk_is_played_by_each_row_at_its_times(three, open_gym):
     assert three[1].wait_for_events(2) == [PRESS_LEFT, RELEASE_LEFT]
 
 
+def test_a_step_replaces_what_is_planned_also_if_it_changes_nothing(scripted, open_gym):
+    remote = scripted()
+    env = open_gym(remote)
+    env.reset()
+    later = time.monotonic() + LATER
+    env.play([np.array([1]), np.array([0])], [time.monotonic(), later])
+    remote.wait_for_events(1)
+    env.recv()
+    infos = env.step(np.array([1]))[4]
+    assert (infos["timed.waiting"][0], infos["timed.cancelled"][0]) == (0, 1)
+    env.play([np.array([2])], [later])
+    env.recv()
+    env.play([np.array([1])], [time.monotonic()])
+    env.recv()
+    env.step(np.array([1]))
+    assert KeyEvent(LEFT, False) not in remote.events
+
+
 def test_a_wrapper_of_actions_changes_chunks_too(three, open_gym):
     class Swap(GymWrapper):
         def actions(self, rows, actions):

@@ -82,6 +82,27 @@ def test_key_states_follow_from_what_is_held_at_their_time(scripted, playing):
     assert remote.wait_for_events(4)[2:] == [KeyEvent(UP, False), KeyEvent(LEFT, False)]
 
 
+def test_a_key_state_that_changes_nothing_replaces_what_is_planned(scripted, playing):
+    remote = scripted()
+    env = KeyState(playing(remote), SETS)
+    now = time.monotonic()
+    env.play([[(now, 1), (now + LATER, 0)]])
+    remote.wait_for_events(1)
+    env.send([1])
+    assert env.recv()[3]["n"][0]["timed.cancelled"] == 1
+    assert env.unwrapped.remotes[0].link.held[0] == (LEFT,)
+    env.play([[(time.monotonic() + LATER, 0)]])
+    env.play([[(time.monotonic(), 1)]])
+    env.send([2])
+    remote.wait_for_events(4)
+    wait_until(lambda: env.unwrapped.remotes[0].link.held[0] == (LEFT, UP))
+    assert KeyEvent(LEFT, False) not in remote.events
+    env.send([0], at=time.monotonic() + LATER)
+    env.send([2])
+    assert env.recv()[3]["n"][0]["timed.waiting"] == 0
+    assert KeyEvent(LEFT, False) not in remote.events
+
+
 def test_a_key_state_for_later_counts_what_is_planned_before_it(scripted, playing):
     remote = scripted()
     env = KeyState(playing(remote), SETS)

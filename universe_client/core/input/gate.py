@@ -46,6 +46,35 @@ class InputGate:
             self._update()
             return self._planned.held_at(moment).now
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether planned input waits."""
+        if not self.plans:
+            return False
+        with self._lock:
+            self._update()
+            return self._planned.is_waiting
+
+    def replacing(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Return events to send now that replace what is planned, even if `events` is empty; see `renewed`."""
+        if not self.is_waiting:
+            return events
+        renewed = self.renewed(-math.inf, events)
+        if not renewed:
+            self.cancel()
+        return renewed
+
+    def renewed(self, since: float, events: Sequence[Event]) -> list[Event]:
+        """Return events for `since` (monotonic) that bring about a state of keys and pointer.
+
+        Args:
+            since: the time for which they are sent or planned.
+            events: what leads from what is held at that time to the state.
+        """
+        with self._lock:
+            self._update()
+            return self._planned.renewed(since, events)
+
     def report(self) -> Report:
         """Return what has happened to planned input since the last report."""
         with self._lock:

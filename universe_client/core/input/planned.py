@@ -60,6 +60,26 @@ class PlannedInput:
         held.note(event for at, events in self._waiting if at < moment for event in events)
         return held
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an entry waits."""
+        return bool(self._waiting)
+
+    def renewed(self, since: float, events: Sequence[Event]) -> list[Event]:
+        """Return `events`, and before them others that hold again what they leave held, if they drop planned input.
+
+        Without these, `replace` would release what the dropped input would have released.
+        """
+        if not self._waiting or self._waiting[-1][0] < since:
+            return list(events)
+        keys, pointer = self.held_at(since).now
+        own = {event.keysym for event in events if isinstance(event, KeyEvent)}
+        again: list[Event] = [KeyEvent(key, True) for key in keys if key not in own]
+        is_moved = any(isinstance(event, PointerEvent) for event in events)
+        if pointer is not None and pointer.button_mask and not is_moved:
+            again.append(pointer)
+        return [*again, *events]
+
     def replace(self, session: Session, since: float, timed: Sequence[TimedEvents]) -> None:
         """Play `timed` instead of what is planned for `since` or later.
 
