@@ -19,7 +19,7 @@ install = missing=""; for package in $(1); do \
         $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
     fi
 
-.PHONY: run test test-portable test-docker test-rllib test-lerobot test-rust faults chaos fuzz audit docs lint lint-rust wheels test-wheels bench learn coverage system clean
+.PHONY: run test test-portable test-docker test-rllib cluster-test test-lerobot test-rust faults chaos fuzz audit docs lint lint-rust wheels test-wheels bench learn coverage system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -51,6 +51,12 @@ test-rllib: .venv-rllib/.done system
 # Whether lerobot loads what `universe-client export` writes. It installs 8 GB, so `.ci/run` leaves it out.
 test-lerobot: .venv-lerobot/.done
 	.venv-lerobot/bin/python -m pytest tests/lerobot
+
+# A Ray cluster of this machine's processes, in a network namespace that has only the loopback interface: without it
+# Ray uses the machine's own address. REPEATS is the number of nodes that die.
+cluster-test: .venv-rllib/.done system
+	CLUSTER_REPEATS=$(or $(REPEATS),2) unshare --net --map-root-user sh -c 'ip link set lo up && exec "$$@"' sh \
+	    $(RLLIB) -m pytest tests/cluster
 
 # Faults at random: make chaos SECONDS=1800 SEED=1; without SEED it chooses one and prints it.
 chaos: .venv/.dev system

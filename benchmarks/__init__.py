@@ -4,6 +4,7 @@ BENCHMARKS = {
     "machine": "machine.suite",
     "latency": "environment.latency",
     "decode": "drivers.decode",
+    "cluster": "environment.cluster",
     "codecs": "drivers.codecs",
     "displays": "environment.displays",
     "encodings": "drivers.encodings",

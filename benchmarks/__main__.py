@@ -14,12 +14,13 @@ from benchmarks import BENCHMARKS, pages
 from benchmarks.machine import rows, suite, trees
 from benchmarks.report import Report
 
-_ON_DEMAND = ("machine", "codecs", "containers", "soak")
+_ON_DEMAND = ("machine", "cluster", "codecs", "containers", "soak")
 _FILE_WIDTH = 200
 """Columns of tables that are written to a file."""
 _EPILOG = f"""\
 Without a NAME all run, except those that need more than the README installs: machine (an earlier commit, which it
-checks out and builds), codecs (cmake, libjpeg), containers and soak (a Docker daemon and this package's images).
+checks out and builds), cluster (the extra ray), codecs (cmake, libjpeg), containers and soak (a Docker daemon and this
+package's images).
 `python -m benchmarks.pages` draws the pictures and tables of the documentation again, without a measurement.
 
 rows of machine:

@@ -105,6 +105,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, for
         return f"Request({self.env_id!r}, {self.serving!r})"
 
 
+class ContainerRequest(Request, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the entrypoint of our images reads: a `Request`, and the certificate that the remote presents.
+
+    Attributes:
+        certificate: the certificate (PEM) with which clients have to use TLS; None without TLS.
+        key: its private key (PEM).
+    """
+
+    certificate: str | None = None
+    key: str | None = None
+
+    def __repr__(self) -> str:
+        """Return the request without its secrets."""
+        return f"ContainerRequest({self.env_id!r}, {self.serving!r})"
+
+
 class Ready(msgspec.Struct, frozen=True, kw_only=True):
     """The line of JSON that a remote prints when both its ports are open.
 

@@ -8,6 +8,7 @@
     ├── LocalStateError        a method is called at the wrong time: step before reset, anything after close
     └── RemoteError            a remote failed: reported in that slot's info["error"], not raised by step()
         ├── ProviderError          the remote could not be started
+        │   └── NoRoom                 no machine has room for it yet; its claim waits
         ├── ConnectError           it could not be reached
         ├── AuthError              it refused the credentials, or does not meet the security policy; permanent
         ├── ProtocolError          it violated RFB or the rewarder protocol
@@ -68,6 +69,10 @@ class RemoteError(UniverseError):
 
 class ProviderError(RemoteError):
     """The provider could not start the remote."""
+
+
+class NoRoom(ProviderError):
+    """No machine has room for the remote yet. Its claim remains, and the remote starts as soon as one has."""
 
 
 class ConnectError(RemoteError):

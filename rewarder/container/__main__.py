@@ -82,7 +82,7 @@ def _become_judge(arguments: Sequence[str], reading: int, writing: int) -> NoRet
         become(JUDGE)
         os.environ |= {"HOME": str(PRIVATE), "TMPDIR": str(PRIVATE)}
         os.umask(0o007)  # directories of the player's group contain what is shared, `PRIVATE` everything else
-        _execute(_request(arguments, line, password, _write_tls(tls, PRIVATE)), reading, writing)
+        _execute(_request(arguments, line, password, tls, PRIVATE), reading, writing)
     except SystemExit as exit:
         status = exit.code  # of argparse
         sys.stdout.flush()
@@ -96,8 +96,8 @@ def _serve_as_one_user(arguments: Sequence[str]) -> NoReturn:
     """Execute the rewarder as the user that this process is, with the secrets that this user can read."""
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)  # a stdin that ends would end the remote
-    tls = _write_tls(_read_tls(), Path("/tmp"))
-    _execute(_request(arguments, _read_request(), _read_secret("password"), tls), reading, writing)
+    request = _request(arguments, _read_request(), _read_secret("password"), _read_tls(), Path("/tmp"))
+    _execute(request, reading, writing)
 
 
 def _execute(request: bytes, reading: int, writing: int) -> NoReturn:
@@ -113,14 +113,21 @@ def _read_request() -> bytes | None:
     return read_line(limit=_MAX_LINE)
 
 
-def _request(arguments: Sequence[str], line: bytes | None, password: str | None, tls: Path | None) -> bytes:
+def _request(
+    arguments: Sequence[str],
+    line: bytes | None,
+    password: str | None,
+    tls: Mapping[str, str],
+    directory: Path,
+) -> bytes:
     """Return the encoded request for `python -m rewarder`.
 
     Args:
         arguments: the command line of the container, with its image's options.
         line: a request from the process that started the container; its options take precedence.
         password: the mounted password, if there is no `line`.
-        tls: the directory of `tls.pem` and `tls.key`; None without TLS.
+        tls: the mounted certificate and its key by file name, if `line` has none; empty without TLS.
+        directory: where the rewarder can read them.
 
     Raises:
         SystemExit: `arguments` has a usage error.
@@ -130,23 +137,32 @@ def _request(arguments: Sequence[str], line: bytes | None, password: str | None,
     import msgspec
 
     from rewarder.cli.serve_options import request
-    from rewarder.serving import MAX_REQUEST, Request, Serving
+    from rewarder.serving import MAX_REQUEST, ContainerRequest, Request, Serving
 
     asked = request("entrypoint", arguments)
     if line is not None:
-        theirs = msgspec.json.decode(line, type=Request)
-        asked = msgspec.structs.replace(theirs, serving=theirs.serving.over(asked.serving))
+        theirs = msgspec.json.decode(line, type=ContainerRequest)
+        asked = Request(
+            env_id=theirs.env_id,
+            serving=theirs.serving.over(asked.serving),
+            view_only_password=theirs.view_only_password,
+            log_level=theirs.log_level,
+        )
         password = theirs.password
+        if theirs.certificate is not None and theirs.key is not None:
+            tls = {"tls.pem": theirs.certificate, "tls.key": theirs.key}
+            _write_tls(tls, SECRETS)  # for --access
     if line is not None or password is None:
         password = password or secrets.token_urlsafe(16)
         _write_private(SECRETS / "password", password)  # for --access
+    files = _write_tls(tls, directory)
     listen = Serving(
         host="0.0.0.0",
         private_network=True,
         vnc_port=PORTS[0],
         rewarder_port=PORTS[1],
-        tls_certificate=None if tls is None else str(tls / "tls.pem"),
-        tls_key=None if tls is None else str(tls / "tls.key"),
+        tls_certificate=None if files is None else str(files / "tls.pem"),
+        tls_key=None if files is None else str(files / "tls.key"),
     )
     asked = msgspec.structs.replace(asked, serving=listen.over(asked.serving), password=password)
     encoded = msgspec.json.encode(asked)

@@ -7,6 +7,8 @@ import pytest
 import universe_client
 from tests.support.network.certificates import authority, identity
 from tests.support.remotes.agent import until_running
+from universe_client.cli.containers import address_of
+from universe_client.providers.ray.far import FarDockerProvider
 
 __all__ = ["authority", "identity"]
 
@@ -45,3 +47,15 @@ def test_it_is_played_over_tls_and_healthy(container, tmp_path, authority):
         env.reset()
         assert until_running(env, 60).observation["vision"].shape == (240, 320, 3)
     assert container.exec_run(["healthcheck"])[0] == 0
+
+
+def test_a_container_for_other_machines_gets_its_certificate_with_its_request():
+    provider = FarDockerProvider(1, "builtin.NeonDrive-v0", 60.0)
+    with universe_client.VectorEnv(None, provider) as env:
+        env.reset()
+        until_running(env, 60)
+        (run,) = provider._runs.values()
+        assert run.address.vnc.tls.fingerprint == run.address.rewarder.tls.fingerprint
+        seen = address_of(run.plan.name)
+        assert seen.vnc.tls == run.address.vnc.tls, "universe-client view pins the same certificate"
+        assert seen.rewarder.password == run.address.rewarder.password

@@ -21,6 +21,7 @@ PUBLIC = [
     "LimitExceeded",
     "Limits",
     "LocalStateError",
+    "NoRoom",
     "PeerLost",
     "PointerEvent",
     "ProtocolError",

@@ -1,4 +1,4 @@
-"""`universe-client ps`, `down` and `reap`: list and remove the containers of `docker:N` remotes."""
+"""`universe-client ps`, `down` and `reap`: list and end the containers of `docker:N` and the actors of `ray:N`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rewarder.client import RewarderAddress
+from universe_client.cli import actors
 from universe_client.errors import ConfigError
-from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Engine
+from universe_client.providers.containers.daemon import EngineMissing
+from universe_client.providers.containers.engine import REWARDER_PORT, VNC_PORT, Engine
 from universe_client.providers.containers.owner import SESSION, Owner
 from universe_client.providers.containers.records import Container
 from universe_client.providers.containers.removal import reap, take_down
@@ -29,14 +31,18 @@ _PIPE_WIDTH = 240  # columns for programs, so that names are not folded
 _Work = Callable[[Engine, Console], int]
 _Labels = Mapping[str, str]
 
-_PS = "List the containers of docker:N remotes: image, state, address, session, and the process of the agent."
+_PS = """\
+List the containers of docker:N remotes: image, state, address, session, and the process of the agent. If there is a Ray
+cluster, at $RAY_ADDRESS or on this machine, list the actors of ray:N remotes too.
+"""
 _DOWN = """\
-Remove the containers that your agents on this machine started, also those in use. An agent that still runs reports that
-its session was ended, and starts no other containers.
+Remove the containers, and end the Ray actors, that your agents on this machine started, also those in use. An agent
+that still runs reports that its session was ended, and starts no others.
 """
 _REAP = """\
-Remove the containers whose agent has ended without removing them (kill -9, power failure). Containers of running
-agents, of other users and of other programs are kept. Each start of docker:N does the same.
+Remove the containers, and end the Ray actors, whose agent has ended without removing them (kill -9, power failure).
+Those of running agents, of other users and of other programs are kept. Each start of docker:N does the same; Ray ends
+actors whose agent has ended by itself.
 """
 
 
@@ -62,18 +68,21 @@ def configure_reap(parser: argparse.ArgumentParser) -> None:
 
 
 def ps() -> int:
-    """Print a table of our containers; return the exit status."""
-    return _with_engine(_print_table)
+    """Print tables of our containers and actors; return the exit status."""
+    return _everywhere(_print_table, actors.print_table)
 
 
 def down(sessions: Sequence[str]) -> int:
-    """Remove our containers of these sessions, or all; return the exit status."""
-    return _with_engine(lambda engine, console: _remove(engine, console, sessions))
+    """Remove our containers and actors of these sessions, or all; return the exit status."""
+    return _everywhere(
+        lambda engine, console: _remove(engine, console, sessions),
+        lambda console: actors.take_down(console, sessions),
+    )
 
 
 def reap_command() -> int:
-    """Remove our containers whose agent has ended; return the exit status."""
-    return _with_engine(_reap)
+    """Remove our containers and actors whose agent has ended; return the exit status."""
+    return _everywhere(_reap, actors.reap)
 
 
 def address_of(name: str) -> RemoteAddress:
@@ -94,8 +103,8 @@ def address_of(name: str) -> RemoteAddress:
         access = engine.access(name)
     tls = None if access.certificate is None else TLS(fingerprint=_fingerprint(access.certificate))
     return RemoteAddress(
-        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password(access.password), tls=tls),
-        RewarderAddress(HOST, container.ports[REWARDER_PORT], access.password, tls=tls),
+        VNCAddress(container.host, container.ports[VNC_PORT], vnc_password(access.password), tls=tls),
+        RewarderAddress(container.host, container.ports[REWARDER_PORT], access.password, tls=tls),
     )
 
 
@@ -103,12 +112,21 @@ def _fingerprint(certificate: str) -> bytes:
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate.partition(_END)[0] + _END)).digest()
 
 
-def _with_engine(work: _Work) -> int:
+def _everywhere(with_containers: _Work, with_actors: Callable[[Console], None]) -> int:
+    """Do the work of a command with the Docker daemon and the Ray cluster, or with the one that there is."""
     console = Console(soft_wrap=True, highlight=False, markup=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
-    with closing(Engine()) as engine:
-        return work(engine, console)
+    has_cluster = actors.connected()
+    if has_cluster:
+        with_actors(console)
+    try:
+        with closing(Engine()) as engine:
+            return with_containers(engine, console)
+    except (EngineMissing, ConfigError):
+        if not has_cluster:
+            raise
+        return 0
 
 
 def _reap(engine: Engine, console: Console) -> int:
@@ -163,7 +181,7 @@ def _address(container: Container) -> str:
     ports = container.ports
     if VNC_PORT not in ports or REWARDER_PORT not in ports:
         return "-"
-    return f"{HOST}:{ports[VNC_PORT]}+{ports[REWARDER_PORT]}"
+    return f"{container.host}:{ports[VNC_PORT]}+{ports[REWARDER_PORT]}"
 
 
 def _agent(owner: Owner | None) -> Text:

@@ -49,9 +49,9 @@ COMMANDS = {
     "export": ("make a dataset of recorded runs", "export:configure"),
     "replay": ("serve a recorded session to VNC clients", "record:configure_replay"),
     "build": ("build the images of docker:N remotes", "build:configure"),
-    "ps": ("list the containers of docker:N remotes", "containers:configure_ps"),
-    "down": ("remove the containers of your agents", "containers:configure_down"),
-    "reap": ("remove the containers of agents that have ended", "containers:configure_reap"),
+    "ps": ("list the containers of docker:N and the actors of ray:N remotes", "containers:configure_ps"),
+    "down": ("remove the containers and actors of your agents", "containers:configure_down"),
+    "reap": ("remove the containers and actors of agents that have ended", "containers:configure_reap"),
     "doctor": ("check whether agents can run on this machine", "doctor:configure"),
 }
 """Each command: its line in `--help`, and the function in this folder that adds its options to a parser."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from universe_client.errors import ProtocolError, RemoteError
+from universe_client.errors import NoRoom, ProtocolError, RemoteError
 from vnc.errors import TooManyFailures
 
 _LOCKED_OUT = 10.0
@@ -28,6 +28,8 @@ class Backoff:
 
     def pause(self, failure: RemoteError) -> float:
         """Return how many seconds to wait after `failure` before the next attempt."""
+        if isinstance(failure, NoRoom):
+            self.restart()  # what it waits for may happen at any moment
         if isinstance(failure, ProtocolError):
             self._next = self._longest  # a server that violates the protocol most likely does so again
         pause = self._next

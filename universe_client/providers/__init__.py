@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rewarder.serving import Serving
 from universe_client.errors import ConfigError
@@ -11,6 +12,8 @@ from universe_client.providers.containers.provider import DockerProvider
 from universe_client.providers.embedded import EmbeddedProvider
 from universe_client.providers.process import ProcessProvider
 from universe_client.providers.provider import Provider, RemoteAddress
+from universe_client.providers.ray.provider import RayProvider
+from universe_client.providers.ray.records import KINDS, Resources
 
 __all__ = [
     "AddressProvider",
@@ -18,7 +21,9 @@ __all__ = [
     "EmbeddedProvider",
     "ProcessProvider",
     "Provider",
+    "RayProvider",
     "RemoteAddress",
+    "Resources",
     "Serving",
     "provider",
 ]
@@ -31,7 +36,8 @@ def provider(
 
     Args:
         remotes: a number of embedded remotes, `"embedded:4"`, `"process:4"`, `"docker:4"`, `"docker:4@image"` with an
-            image of your own, a `vnc://` or `vncs://` address, or a provider.
+            image of your own, `"ray:256"` or `"ray:256@docker"` on the nodes of a Ray cluster, a `vnc://` or `vncs://`
+            address, or a provider.
         env_id: the environment to play. For remotes at an address or of a provider, None keeps the one that they play.
         start_timeout: seconds that one remote may take to start.
         allowed_calls: names that agents may call, read and set in the remotes that are started here.
@@ -53,22 +59,32 @@ def provider(
     if running:
         return AddressProvider(parse(remotes))
     kind, _, rest = remotes.partition(":")
-    count, at, image = rest.partition("@")
-    if kind not in _LOCAL or not count.isdecimal() or (at and not (image and kind == "docker")):
+    count, at, after = rest.partition("@")
+    options = _options(kind, after) if at else {}
+    if kind not in _STARTED or not count.isdecimal() or options is None:
         shown = remotes.partition("?")[0].rpartition("@")[2]  # what is left out may be a password
         raise ConfigError(
-            f"remotes={shown!r} is no number, embedded:N, process:N, docker:N[@IMAGE] or vnc:// address"
+            f"remotes={shown!r} is no number, embedded:N, process:N, docker:N[@IMAGE], ray:N[@docker] or vnc:// address"
         )
     if env_id is None:
         raise ConfigError(f"remotes={remotes!r} needs an env_id, such as builtin.NeonDrive-v0")
-    options = {"reference": image} if image else {}
-    return _LOCAL[kind](
+    return _STARTED[kind](
         int(count), env_id, start_timeout, serving=Serving(allowed_calls=allowed_calls), **options
     )
 
 
-_LOCAL: dict[str, Callable[..., Provider]] = {
+def _options(kind: str, text: str) -> dict[str, Any] | None:
+    """Return what the text after `@` means for remotes of this kind; None if it means nothing."""
+    if kind == "docker" and text:
+        return {"reference": text}
+    if kind == "ray" and text in KINDS:
+        return {"kind": text}
+    return None
+
+
+_STARTED: dict[str, Callable[..., Provider]] = {
     "embedded": EmbeddedProvider,
     "process": ProcessProvider,
     "docker": DockerProvider,
+    "ray": RayProvider,
 }

@@ -106,7 +106,7 @@ class EmbeddedProvider:
         if ready is None:
             await self.discard(index)
             raise self._failure(index, child, "start", _ended(child))
-        child.address = _address(ready, password)
+        child.address = self._address(ready, password)
         return child.address
 
     async def _launch(self) -> _Child:
@@ -133,6 +133,12 @@ class EmbeddedProvider:
     def _preloaded(self) -> str:
         """Return the env id whose runtime the remotes share."""
         return self.env_id if self.serving.runtime is None else ""
+
+    def _address(self, ready: Ready, password: str) -> RemoteAddress:
+        return RemoteAddress(
+            VNCAddress(_HOST, ready.mirror_port or ready.vnc_port, vnc_password(password)),
+            RewarderAddress(_HOST, ready.rewarder_port, password),
+        )
 
     def _request(self, password: str) -> Request:
         serving = msgspec.structs.replace(self.serving, host=_HOST, vnc_port=0, rewarder_port=0)
@@ -178,13 +184,6 @@ async def _ready(child: _Child) -> Ready | None:
         return msgspec.json.decode(await child.stdout.readline(), type=Ready)
     except (msgspec.DecodeError, ConnectionError):  # a reset if it has not read its request
         return None
-
-
-def _address(ready: Ready, password: str) -> RemoteAddress:
-    return RemoteAddress(
-        VNCAddress(_HOST, ready.mirror_port or ready.vnc_port, vnc_password(password)),
-        RewarderAddress(_HOST, ready.rewarder_port, password),
-    )
 
 
 def _ended(child: _Child) -> str:

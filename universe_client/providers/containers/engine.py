@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from rewarder.sanitize import clean
-from rewarder.serving import Request
+from rewarder.serving import ContainerRequest
 from universe_client.errors import ConfigError
 from universe_client.providers.containers.daemon import EngineError, EngineMissing, daemon_url, knock
 from universe_client.providers.containers.images import Image
@@ -27,7 +27,6 @@ from universe_client.providers.containers.records import (
     labelled,
 )
 
-HOST = "127.0.0.1"
 VNC_PORT, REWARDER_PORT = 5900, 15900
 SECRETS = "/run/secrets"
 PRIVATE = "/run/remote"
@@ -121,7 +120,7 @@ class Engine:
                 name=plan.name,
                 labels=dict(plan.labels),
                 network=plan.network,
-                ports={f"{port}/tcp": (HOST, None) for port in (VNC_PORT, REWARDER_PORT)},
+                ports={f"{port}/tcp": (plan.host, None) for port in (VNC_PORT, REWARDER_PORT)},
                 environment={"UNIVERSE_REQUEST": "stdin"}
                 | ({"UNIVERSE_NETWORK": "open"} if plan.is_open else {}),
                 stdin_open=True,
@@ -150,7 +149,7 @@ class Engine:
                 f'the image {reference} does not begin with ENTRYPOINT ["{_ENTRYPOINT}", ...], which drops its rights'
             )
 
-    def start(self, identity: str, request: Request) -> None:
+    def start(self, identity: str, request: ContainerRequest) -> None:
         """Start a container, and send its first process the request over standard input."""
         with self._translated():
             container = self._container(identity)

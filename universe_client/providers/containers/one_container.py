@@ -12,12 +12,13 @@ import msgspec
 from rewarder.client import RewarderAddress
 from rewarder.serving import Ready
 from universe_client.providers.containers.daemon import EngineError
-from universe_client.providers.containers.engine import HOST, REWARDER_PORT, VNC_PORT, Engine
+from universe_client.providers.containers.engine import REWARDER_PORT, VNC_PORT, Engine
 from universe_client.providers.containers.owner import SESSION
 from universe_client.providers.containers.records import Container, Plan
 from universe_client.providers.containers.removal import session_is_open
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import VNCAddress
+from vnc.tls import TLS
 from vnc.vncauth import vnc_password
 
 LOG_LINES = 20
@@ -66,7 +67,7 @@ class OneContainer:
         if container is None or not container.is_running:
             raise EngineError("it ended as soon as it could be reached")
         self.phase = None
-        self.address = _address(container, password)
+        self.address = _address(container, self.plan, password)
         return self.address
 
     def _make(self) -> None:
@@ -118,10 +119,11 @@ def _is_ready(line: str) -> bool:
     return True
 
 
-def _address(container: Container, password: str) -> RemoteAddress:
+def _address(container: Container, plan: Plan, password: str) -> RemoteAddress:
+    tls = None if plan.fingerprint is None else TLS(fingerprint=plan.fingerprint)
     return RemoteAddress(
-        VNCAddress(HOST, container.ports[VNC_PORT], vnc_password(password)),
-        RewarderAddress(HOST, container.ports[REWARDER_PORT], password),
+        VNCAddress(plan.host, container.ports[VNC_PORT], vnc_password(password), tls=tls),
+        RewarderAddress(plan.host, container.ports[REWARDER_PORT], password, tls),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from rewarder.serving import Request, Serving
+from rewarder.serving import ContainerRequest, Serving
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
 from universe_client.providers.containers.answering import answers
@@ -147,7 +147,7 @@ class DockerProvider:
         return Plan(
             name=f"universe-client-{self.session}-{index}-{secrets.token_hex(2)}",
             reference=self.reference or self.image.reference,
-            request=Request(
+            request=ContainerRequest(
                 env_id=self.env_id, serving=self.serving.over(Serving(idle_timeout=IDLE_TIMEOUT))
             ),
             labels=self._labels,

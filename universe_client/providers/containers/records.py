@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from rewarder.serving import Request
+from rewarder.serving import ContainerRequest
 from universe_client.providers.containers.images import Image
 
 
@@ -18,12 +18,16 @@ class Plan:
 
     name: str
     reference: str
-    request: Request
+    request: ContainerRequest
     labels: Mapping[str, str]
     limits: Image
     network: str
     is_open: bool = False
     """Whether the container may use the network without restrictions."""
+    host: str = "127.0.0.1"
+    """The address of this machine that the container's ports are published on."""
+    fingerprint: bytes | None = None
+    """SHA-256 of the certificate in `request`; None without TLS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class Container:
     memory: int
     ports: Mapping[int, int]
     health: str | None
+    host: str = ""
+    """The address that its ports are published on; "" without ports."""
 
     @property
     def is_running(self) -> bool:
@@ -77,6 +83,7 @@ def container_of(attributes: Mapping[str, Any]) -> Container:
     state, config = attributes["State"], attributes["Config"]
     bound = attributes["NetworkSettings"]["Ports"] or {}
     ports = {int(port.partition("/")[0]): int(hosts[0]["HostPort"]) for port, hosts in bound.items() if hosts}
+    addresses = [hosts[0]["HostIp"] for hosts in bound.values() if hosts]
     return Container(
         id=attributes["Id"],
         name=attributes["Name"].lstrip("/"),
@@ -88,6 +95,7 @@ def container_of(attributes: Mapping[str, Any]) -> Container:
         memory=attributes["HostConfig"]["Memory"],
         ports=ports,
         health=(state.get("Health") or {}).get("Status"),
+        host=addresses[0] if addresses else "",
     )
 
 

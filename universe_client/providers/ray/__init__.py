@@ -1,0 +1,1 @@
+"""Remotes on the nodes of a Ray cluster (`ray:N`)."""
