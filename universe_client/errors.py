@@ -5,6 +5,7 @@
     UniverseError
     ├── ConfigError            an argument is invalid: raised by the call that gets it, before anything is sent
     │   └── ArgumentTypeError      an argument is unknown, or has the wrong type
+    ├── ModelError             the API of a language model refused a request, or failed
     ├── LocalStateError        a method is called at the wrong time: step before reset, anything after close
     └── RemoteError            a remote failed: reported in that slot's info["error"], not raised by step()
         ├── ProviderError          the remote could not be started
@@ -44,6 +45,10 @@ class ArgumentTypeError(ConfigError, TypeError):
 
 class LocalStateError(UniverseError, RuntimeError):
     """A method was called at a time at which it cannot work: see the message."""
+
+
+class ModelError(UniverseError):
+    """The API of a language model refused a request, or failed; `__cause__` is the error of the vendor's package."""
 
 
 class RemoteError(UniverseError):

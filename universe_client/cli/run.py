@@ -17,8 +17,10 @@ from rich.text import Text
 from rewarder.cli.option_types import count, positive
 from rewarder.runtimes import env_ids
 from universe_client.cli.agents import AGENT_HELP, DEFAULT_KEYS, Agent, after_reset, find_agent
+from universe_client.cli.run_model import add_model_options, run_model
 from universe_client.cli.run_report import RemoteReport, Report, brief, line, picture, summary
 from universe_client.core.link import Link, State
+from universe_client.hands.loop.models import is_model
 from universe_client.providers.provider import Staged
 from universe_client.vector_env import VectorEnv
 from vnc.drivers import choose
@@ -94,6 +96,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     limits.add_argument("--steps", type=count, metavar="N", help="steps of the agent")
     limits.add_argument("--seconds", type=positive, metavar="S", help="seconds after the first observation")
     limits.add_argument("--episodes", type=count, metavar="N", help="ended episodes of all remotes together")
+    add_model_options(parser.add_argument_group("language models"))
     parser.add_argument("--json", action="store_true", help="print one JSON object at the end, and no table")
     parser.set_defaults(command=_command)
 
@@ -103,7 +106,8 @@ def _add_agent(group: argparse._ArgumentGroup) -> None:
         "--agent",
         default="random",
         metavar="A",
-        help="random, noop, or module:callable (see below); default: %(default)s",
+        help="random, noop, module:callable (see below), or a language model: anthropic:MODEL, openai:MODEL; "
+        "default: %(default)s",
     )
     group.add_argument(
         "--keys",
@@ -120,6 +124,8 @@ def _add_agent(group: argparse._ArgumentGroup) -> None:
 
 
 def _command(options: argparse.Namespace) -> int:
+    if is_model(options.agent):
+        return run_model(options)
     agent = find_agent(options.agent, options.keys.split(","), options.seed)
     remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
     until = Until(options.steps, options.seconds, options.episodes)

@@ -26,10 +26,11 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Move the pointer to (x, y); buttons that are down stay down."""
+    """Move the pointer to (x, y); buttons that are down stay down. `modifiers` are held meanwhile."""
 
     x: int
     y: int
+    modifiers: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

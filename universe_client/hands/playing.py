@@ -72,7 +72,8 @@ def beats(action: Action, pointer: Pointer, place: Place) -> Iterator[Beat]:
         case Click():
             yield from _held(parse_modifiers(action.modifiers), _click(action, _to(action, pointer, place)))
         case Move():
-            yield [pointer.at(*place(action.x, action.y)).event()], 0.0
+            moved = pointer.at(*place(action.x, action.y)).event()
+            yield from _held(parse_modifiers(action.modifiers), [([moved], 0.0)])
         case Drag():
             yield from _held(parse_modifiers(action.modifiers), _drag(action, pointer, place))
         case Scroll():
