@@ -17,6 +17,7 @@ BENCHMARKS = {
     "pong": "environment.pong",
     "shared": "drivers.shared",
     "steps": "environment.steps",
+    "timed": "environment.timed",
     "containers": "containers.cost",
     "soak": "containers.soak",
 }

@@ -1,10 +1,12 @@
 """Measure agents: the returns of their episodes, and their reaction times.
 
 In real time an agent's score depends on its reaction time: the age of the newest frame that an action is based on.
-`--delay` delays an agent's actions to show how much.
+`--delay` delays an agent's actions to show how much. With `--chunk` the agent knows of the delay: its method `plan`
+plans the time after it, and `VectorEnv.play` plays the plan at its times. `PixelAgent.plan` shows the arguments.
 
     python examples/evaluate.py --agent random --agent pixel_agent:PixelAgent --episodes 20 --remotes 4
     python examples/evaluate.py --agent pixel_agent:PixelAgent --delay 0.1
+    python examples/evaluate.py --agent pixel_agent:PixelAgent --delay 0.1 --chunk
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import math
 import statistics
 import time
 from collections import deque
+from typing import Any
 
 from rich.console import Console
 from rich.progress import track
@@ -57,17 +60,33 @@ def play(env: EpisodeID, agent: Agent, options: argparse.Namespace) -> tuple[lis
     observation_n, reward_n, done_n, info = after_reset(env.reset(seed=options.seed))
     delayed: deque[ActionN] = deque([[[] for _ in range(env.n)]] * round(options.delay * options.step_rate))
     while not env.finished:
-        delayed.append(agent(observation_n, reward_n, done_n, info))
-        observation_n, reward_n, done_n, info = env.step(delayed.popleft())
+        if options.chunk:
+            play_chunks(env, agent, observation_n, info, options.delay)
+            observation_n, reward_n, done_n, info = env.step([[]] * env.n)
+        else:
+            delayed.append(agent(observation_n, reward_n, done_n, info))
+            observation_n, reward_n, done_n, info = env.step(delayed.popleft())
         for index, slot in enumerate(info["n"]):
             sums[index] += reward_n[index] or 0.0
             if slot["reaction_time"] is not None:
                 reactions.append(slot["reaction_time"] + options.delay)
+            way = slot["stats.gauges.diagnostics.rtt"] or 0.0
+            reactions += [options.delay + played - at + way for at, played, _ in slot["timed.played"] or []]
             if done_n[index]:
                 returns.append(sums[index])
                 lengths.append(time.monotonic() - began[index])
                 sums[index], began[index] = 0.0, time.monotonic()
     return returns, lengths, reactions
+
+
+def play_chunks(env: EpisodeID, agent: Any, observation_n: Any, info: dict[str, Any], delay: float) -> None:
+    """Plan what each remote plays when `delay` seconds have passed since its observation."""
+    now = time.monotonic()
+    sequence_n = []
+    for index, (observation, slot) in enumerate(zip(observation_n, info["n"], strict=True)):
+        seen = now - (slot["stats.gauges.diagnostics.lag.observation"] or 0.0)
+        sequence_n.append(agent.plan(index, observation, seen, now + delay))
+    env.play(sequence_n)
 
 
 def main() -> None:
@@ -85,10 +104,19 @@ def main() -> None:
     parser.add_argument("--step-rate", type=float, default=30, help="steps per second; default: %(default)s")
     parser.add_argument("--delay", type=float, default=0, help="seconds by which actions are delayed")
     parser.add_argument(
+        "--chunk",
+        action="store_true",
+        help="agents plan for the time after the delay; they need a method `plan`",
+    )
+    parser.add_argument(
         "--seed", type=int, default=0, help="seed of the first episodes; default: %(default)s"
     )
     options = parser.parse_args()
     names = options.agent or ["random"]
+    if options.chunk and any(
+        getattr(find_agent(name, DEFAULT_KEYS, 0), "plan", None) is None for name in names
+    ):
+        parser.error("--chunk: an agent has no method `plan`; pixel_agent:PixelAgent has one")
     columns = [evaluate(name, options) for name in track(names, "playing", transient=True)]
     title = f"{options.env_id}, {options.remotes} remotes, {options.step_rate:g} steps/s"
     table = Table("agent", *names, title=title)

@@ -31,7 +31,9 @@ def run(name: str, *arguments: str, timeout: float = 250) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["random_agent.py", "pixel_agent.py", "evaluate.py"])
+@pytest.mark.parametrize(
+    "name", ["random_agent.py", "pixel_agent.py", "evaluate.py", "staggered_inference.py"]
+)
 def test_help_begins_with_what_it_is(name):
     first = (EXAMPLES / name).read_text().splitlines()[0].strip('"')
     assert first in run(name, "--help")
@@ -44,6 +46,22 @@ def test_the_random_agent_plays():
 def test_the_pixel_agent_plays_over_vnc():
     output = run("pixel_agent.py", "--seconds", "3", "--remotes", "2", "--seed", "1")
     assert re.search(r"\d+ episodes, mean return -?\d", output)
+
+
+def test_staggered_inference_decides_more_often_than_one_could():
+    output = run("staggered_inference.py", "--seconds", "6", "--thinking", "0.5", "--workers", "4")
+    decisions, planned = re.findall(r"([\d.]+) decisions/s of 0.5 s each, up to (\d+) entries", output)[0]
+    assert float(decisions) > 2, "no more than one after the other"
+    assert int(planned) > 0
+
+
+def test_chunks_are_for_agents_that_plan():
+    output = run(
+        "evaluate.py", "--agent", "pixel_agent:PixelAgent", "--episodes", "1", "--delay", "0.1", "--chunk"
+    )
+    assert float(re.findall(r"return, mean +│ (\S+)", output)[0]) > 20, (
+        "worse than an agent that does not look"
+    )
 
 
 def test_evaluation_gives_the_reaction_time_beside_the_score():

@@ -127,6 +127,11 @@ class NamedAgent:
         except ValueError:
             return  # a C function without a signature
 
+    @property
+    def plan(self) -> Any:
+        """The agent's own method `plan`, which examples/evaluate.py describes; None without one."""
+        return getattr(self._agent, "plan", None)
+
     def __call__(
         self,
         observation_n: list[Any],
