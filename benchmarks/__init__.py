@@ -9,6 +9,7 @@ BENCHMARKS = {
     "displays": "environment.displays",
     "encodings": "drivers.encodings",
     "gil": "drivers.gil",
+    "hands": "environment.hands",
     "lockstep": "environment.lockstep",
     "making": "environment.making",
     "many": "drivers.many",

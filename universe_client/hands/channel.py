@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+from rewarder.errors import ControllerBusy
 from universe_client.core.remote import Slot
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError, LocalStateError, RemoteError, ResetTimeout
 from universe_client.vector_env import VectorEnv
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.session import Frame
+
+BUSY_FOR = 2.0
+"""Seconds in which another client may leave."""
 
 
 @dataclass
@@ -99,6 +103,12 @@ class Channel:
         return self._remote.link.held
 
     @property
+    def round_trip(self) -> float:
+        """Seconds to the remote and back, as the rewarder's connection measures it; 0.0 while unknown."""
+        rewarder = self._remote.link.rewarder
+        return 0.0 if rewarder is None else rewarder.clock.rtt or 0.0
+
+    @property
     def buttons(self) -> int:
         """How many buttons the remote's VNC server knows, wheels included.
 
@@ -133,13 +143,19 @@ class Channel:
         if not self._core.was_reset:
             self.reset()
         timeout = self._core.config.reset_timeout
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
         with self.listening():
             while not self.look():
-                if self.failure is not None and self.failure.permanent:
-                    raise self.failure
-                if not self.wait(deadline):
+                failure = self.failure
+                if failure is not None and (failure.permanent or self._is_busy(failure, began)):
+                    raise failure
+                if not self.wait(began + timeout):
                     raise self._late(timeout)
+
+    @staticmethod
+    def _is_busy(failure: RemoteError, began: float) -> bool:
+        """Whether another client controls the remote, and has for too long to be our own lost connection."""
+        return isinstance(failure.__cause__, ControllerBusy) and time.monotonic() >= began + BUSY_FOR
 
     def _late(self, timeout: float) -> RemoteError:
         last = "" if self.failure is None else f"; the last error: {self.failure}"

@@ -480,6 +480,7 @@ class Computer:
         self, quiet: float, timeout: float, ignore: Sequence[tuple[int, int, int, int]] = ()
     ) -> Stillness:
         began = time.monotonic()
+        arrived = began + self._channel.round_trip  # what the remote showed before is older than the act
         self._look(quiet)
         motion, space = self._motion, self._spaced()
         assert motion is not None
@@ -488,7 +489,7 @@ class Computer:
         while True:
             now = time.monotonic()
             is_same = motion is self._motion
-            rested = (max(began, motion.rest(now, quiet, ignored)) if is_same else now) + quiet
+            rested = (max(arrived, motion.rest(now, quiet, ignored)) if is_same else now) + quiet
             if now >= rested or now >= began + timeout or self._channel.done:
                 break
             if not is_same:  # the screen has another size

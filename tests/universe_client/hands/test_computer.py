@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from tests.support.remotes.remote import HEIGHT, WIDTH, frame
-from universe_client.errors import ConfigError, LocalStateError, PeerLost
+from universe_client.errors import ConfigError, LocalStateError, PeerLost, ResetTimeout
 from universe_client.hands import (
     ButtonDown,
     Click,
     Computer,
     Drag,
+    Hold,
     InvalidAction,
     LostWhileActing,
     Move,
@@ -199,3 +201,114 @@ def test_the_buttons_back_and_forward(computer):
     hands.click(2, 2, button="back")
     masks = [event.button_mask for event in remote.wait_for_events(6)]
     assert masks == [0, 256, 0, 0, 128, 0]
+
+
+class Film:
+    """Shows another value in one part of the screen every 20 ms, until it is stopped."""
+
+    def __init__(self, remote, part):
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(remote, part))
+        self._thread.start()
+
+    def _run(self, remote, part):
+        number = 0
+        while not self._stopped.wait(0.02):
+            number += 1
+            picture = frame(remote.episode)
+            picture[part] = number % 256
+            remote.show(picture)
+
+    def stop(self):
+        self._stopped.set()
+        self._thread.join()
+
+
+def test_a_region_that_never_rests_is_named_and_does_not_hold_up_the_next_acts(computer):
+    hands, remote = computer()
+    hands.reset()
+    film = Film(remote, np.s_[:16, 16:])  # the right tile
+    try:
+        outcome = hands.click(2, 2, timeout=60)
+        assert outcome.settled and outcome.restless == (Region(16, 0, 8, 16),)
+        assert outcome.waited >= 1.0
+        assert hands.click(2, 2, timeout=60).waited < 1.0, "it is known by now"
+        still = hands.wait_until_still(timeout=60, ignore=[(16, 0, 8, 16)])
+        assert still.settled
+    finally:
+        film.stop()
+
+
+def test_what_does_not_rest_in_time_is_told(computer):
+    hands, remote = computer()
+    hands.reset()
+    film = Film(remote, np.s_[:])
+    try:
+        outcome = hands.click(2, 2, timeout=0.5)
+        assert not outcome.settled and outcome.waited >= 0.5 and outcome.changed is not None
+        assert hands.do([Move(3, 3)], settle=False, picture=False).picture is None
+    finally:
+        film.stop()
+
+
+def test_one_thread_at_a_time_and_interrupt(computer):
+    hands, remote = computer()
+    hands.reset()
+    with ThreadPoolExecutor() as other:
+        call = other.submit(hands.do, [ButtonDown(), Hold("ctrl", 300)])
+        remote.wait_for_events(2)
+        with pytest.raises(LocalStateError, match="another thread uses this Computer"):
+            hands.screenshot()
+        hands.interrupt()
+        with pytest.raises(LocalStateError, match="the call was interrupted; nothing stays pressed"):
+            call.result()
+    assert remote.wait_for_events(4)[2:] == [KeyEvent(keysym("ctrl"), False), PointerEvent(12, 8, 0)]
+    hands.interrupt()  # no effect: there is no call
+    assert hands.move(1, 1).played == 1
+
+
+def test_modifiers_are_held_for_the_click_only(computer):
+    hands, remote = computer()
+    hands.click(2, 2, modifiers=("ctrl", "shift"))
+    ctrl, shift = keysym("ctrl"), keysym("shift")
+    assert remote.wait_for_events(7) == [
+        KeyEvent(ctrl, True),
+        KeyEvent(shift, True),
+        *(PointerEvent(2, 2, mask) for mask in (0, 1, 0)),
+        KeyEvent(shift, False),
+        KeyEvent(ctrl, False),
+    ]
+
+
+def test_a_drag_and_the_wheel(computer):
+    hands, remote = computer()
+    hands.drag([(1, 1), (20, 1), (20, 10)])
+    path = remote.wait_for_events(4)
+    assert path[:2] == [PointerEvent(1, 1, 0), PointerEvent(1, 1, 1)]
+    assert PointerEvent(20, 1, 1) in path and path[-2:] == [PointerEvent(20, 10, 1), PointerEvent(20, 10, 0)]
+    remote.events.clear()
+    hands.scroll(5, 5, dx=-1, dy=2)
+    masks = [event.button_mask for event in remote.wait_for_events(7)]
+    assert masks == [0, 16, 0, 16, 0, 32, 0]
+
+
+def test_a_second_client_is_told_that_another_controls_the_remote(computer, open_env):
+    hands, remote = computer()
+    hands.reset()
+    with (
+        Computer(open_env(remote.address, reset_timeout=20.0)) as second,
+        pytest.raises(PeerLost, match="another controller"),
+    ):
+        second.screenshot()
+    assert hands.move(1, 1).played == 1
+
+
+def test_the_first_call_waits_for_a_picture_and_says_why_there_is_none(scripted, open_env):
+    remote = scripted()
+    address = remote.address
+    remote.stop()
+    with Computer(open_env(address, reset_timeout=1.0)) as hands:
+        with pytest.raises(ResetTimeout, match=r"no picture within 1 s; the last error: .*connect"):
+            hands.screenshot()
+        remote.start()
+        assert hands.screenshot().width == 24
