@@ -14,12 +14,14 @@ use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
 use crate::mapping::{Layout, Mapping, Unusable};
 use crate::notice::Notice;
-use crate::plan::{Plan, Timed};
+use crate::plan::Plan;
 use crate::player::Player;
 use crate::process::Process;
 use crate::published::{Changes, Failure, Published, kind, monotonic};
 use crate::socket::{CLOSED, error_text, write};
 use crate::sync::{Mutex, lock};
+
+mod planned;
 
 /// Bytes that one session may read before the other sessions of its thread get their turn.
 const TURN: usize = 4 << 20;
@@ -357,42 +359,6 @@ impl Session {
             _ if self.fed => self.changed(),
             _ => {}
         }
-    }
-
-    /// Drop the planned messages for `since` or later, and plan others; return how many were dropped. Their times do not
-    /// decrease, and are not before `since`.
-    pub fn plan(self: &Arc<Self>, since: f64, messages: Vec<Timed>) -> usize {
-        let mut plan = lock(&self.plan);
-        let dropped = plan.replace(since, messages);
-        if let Some(time) = plan.earlier_turn()
-            && let Some(player) = self.player.upgrade()
-        {
-            player.add(time, Arc::downgrade(self));
-        }
-        dropped
-    }
-
-    /// Return when planned messages were sent since the last call, in seconds of the monotonic clock.
-    pub fn played(&self) -> Vec<f64> {
-        lock(&self.plan).take_played()
-    }
-
-    /// Send the planned messages whose times have come; return when the next turn is. The turn for `time` may be obsolete.
-    pub(crate) fn play(&self, time: f64) -> Option<f64> {
-        let mut plan = lock(&self.plan);
-        if !plan.is_turn(time) {
-            return None;
-        }
-        while self.published.failure().is_none()
-            && let Some(message) = plan.due(monotonic())
-        {
-            self.send(&message);
-            plan.played(monotonic());
-        }
-        if self.published.failure().is_some() {
-            return None;
-        }
-        plan.end_turn()
     }
 
     /// Copy the newest frame like `copy`, or return None if the decoder is locked.
