@@ -4,6 +4,7 @@ import http.client
 import io
 import json
 import threading
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -156,6 +157,24 @@ def test_a_person_takes_over_and_gives_back(tmp_path):
         [["KeyEvent", right, False], ["PointerEvent", 5, 6, 0], ["KeyEvent", b, True]],
     ]
     assert [name for _, name in episode.actors] == ["person", "agent"]
+
+
+def test_what_the_agent_has_planned_is_dropped_while_a_person_acts():
+    with Watch(universe_client.make(ENV_ID), act=True) as env:
+        env.reset()
+        until_running(env)
+        [tile] = env._tiles
+        later = monotonic() + 1000
+        env.play([[(later, [("KeyEvent", "Left", True)])]])
+        assert env.step([[]])[3]["n"][0]["timed.waiting"] == 1
+        with connect(socket_url(env, env.url.split("#")[1].split("&")[0])) as socket:
+            for message in (OPEN, {"take": True}):
+                socket.send(json.dumps(message))
+            wait_until(lambda: tile.person.acts)
+            assert env.step([[]])[3]["n"][0]["timed.cancelled"] == 1
+            env.play([[(later, [("KeyEvent", "Left", True)])]])
+            env.send([[("KeyEvent", "Left", True)]], at=later)
+            assert env.recv()[3]["n"][0]["timed.waiting"] == 0
 
 
 def test_a_page_that_is_closed_leaves_nothing_pressed(tmp_path):
