@@ -78,7 +78,9 @@ class Container:
 
     def _enter(self) -> list[str]:
         mounts = [word for source, target in self.mounts.items() for word in (str(source), target)]
-        return ["sh", "-ec", _ENTER, "enter", str(self.root), str(self.home), *mounts, "--", *_environment()]
+        libraries = f"LD_LIBRARY_PATH={':'.join(f'{target}/lib' for target in self.mounts.values())}"
+        outside = ["sh", "-ec", _ENTER, "enter", str(self.root), str(self.home), *mounts, "--"]
+        return [*outside, *_environment(), libraries]
 
 
 def _environment() -> list[str]:

@@ -8,7 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.wheels.container import CACHE, ROOT, CommandFailed
 
@@ -17,17 +20,9 @@ _PYTHON = "3.11"
 _PLATFORMS = ("manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64")
 _FOR_TESTS = ("hypothesis", "pillow", "pytest", "pytest-asyncio", "pytest-timeout")
 _TESTS = ("tests/vnc/client/test_vectors.py", "tests/vnc/capture/test_replay.py", "-k", "not portable")
-_PLAY = (
-    "-m",
-    "universe_client",
-    "run",
-    "builtin.NeonDrive-v0",
-    "--remotes",
-    "1",
-    "--seconds",
-    "10",
-    "--json",
-)
+_ENV_ID = "builtin.NeonDrive-v0"
+_SERVE = ("-m", "universe_client", "serve", _ENV_ID, "--no-password", "--json")
+_PLAY = ("-m", "universe_client", "run", _ENV_ID, "--seconds", "10", "--json", "--remotes")
 _TIMEOUT = 900.0
 
 
@@ -43,7 +38,8 @@ def decode_and_play(wheel: Path) -> str:
         shutil.copytree(ROOT / "tests", scratch / "tests")
         shutil.copy(ROOT / "pyproject.toml", scratch)
         tested = _python(scratch, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_TESTS)
-        report = json.loads(_python(scratch, *_PLAY))
+        with _remote(scratch) as address:
+            report = json.loads(_python(scratch, *_PLAY, address))
     if report["driver"] != "native":
         raise CommandFailed(f"the driver is {report['driver']}")
     return f"{tested.splitlines()[-1]}; an agent got {report['frames_per_second']:.0f} frames/s"
@@ -57,16 +53,39 @@ def _install(wheel: Path, site: Path) -> None:
     subprocess.run(command, check=True)
 
 
+@contextmanager
+def _remote(scratch: Path) -> Iterator[str]:
+    """Serve a remote and yield its address: the kernel does not start programs for aarch64, so the agent cannot."""
+    with subprocess.Popen(
+        _command(*_SERVE), **_surroundings(scratch), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            ports = json.loads(process.stdout.readline())
+            yield f"vnc://127.0.0.1:{ports['vnc_port']}+{ports['rewarder_port']}"
+        finally:
+            process.terminate()
+
+
 def _python(scratch: Path, *arguments: str) -> str:
-    root = _debian()
-    command = ["qemu-aarch64", "-L", str(root), str(root / "usr/bin" / f"python{_PYTHON}"), *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(scratch / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
-    process = subprocess.run(
-        command, cwd=scratch, env=environment, capture_output=True, text=True, timeout=_TIMEOUT
+    command = _command(*arguments)
+    process: subprocess.CompletedProcess[str] = subprocess.run(
+        command, **_surroundings(scratch), capture_output=True, text=True, timeout=_TIMEOUT
     )
     if process.returncode:
         raise CommandFailed(f"{' '.join(command)}: {process.stdout}{process.stderr}")
     return process.stdout
+
+
+def _command(*arguments: str) -> list[str]:
+    root = _debian()
+    return ["qemu-aarch64", "-L", str(root), str(root / "usr/bin" / f"python{_PYTHON}"), *arguments]
+
+
+def _surroundings(scratch: Path) -> dict[str, Any]:
+    """Return the directory and the variables of an emulated Python, which imports the wheel."""
+    variables = {"PYTHONPATH": str(scratch / "site"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {"cwd": scratch, "env": os.environ | variables}
 
 
 def _debian() -> Path:
