@@ -6,6 +6,8 @@ RLLIB := .venv-rllib/bin/python
 WORKERS ?= auto
 # Where `make run` looks for a wheel of this version: a directory, or the address of a page with links.
 WHEELS ?= dist
+# The Rust targets of the systems beside Linux on x86-64.
+PORTS := aarch64-apple-darwin x86_64-pc-windows-gnu aarch64-unknown-linux-gnu
 SYSTEM_PACKAGES := $(shell sed 's/\#.*//' system-packages.txt)
 
 # Debian packages, where they are missing.
@@ -19,7 +21,7 @@ install = missing=""; for package in $(1); do \
         $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
     fi
 
-.PHONY: run test test-portable test-docker test-rllib cluster-test test-lerobot test-rust faults chaos fuzz audit docs lint lint-rust wheels test-wheels bench learn coverage system clean
+.PHONY: run test test-portable test-docker test-rllib cluster-test test-lerobot test-rust test-ports faults chaos fuzz audit docs lint lint-rust lint-ports wheels test-wheels bench learn coverage system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -105,6 +107,24 @@ endif
 test-wheels: wheels
 	@$(call install,debootstrap $(if $(SHORT),,qemu-user))
 	.venv-wheels/bin/python -m tests.wheels $(if $(SHORT),--short) $(PYTHONS:%=--python %)
+
+# Systems that are not here, as far as a compiler and a type checker can tell. Needs rustup.
+lint-ports: .venv/.dev
+	rustup target add --toolchain "$$(rustup show active-toolchain | cut -d' ' -f1)" $(PORTS)
+	cd vnc/core && for target in $(PORTS); do \
+	    cargo clippy --quiet --locked --workspace --all-targets --target $$target -- -D warnings || exit 1; \
+	done
+	for platform in darwin win32; do \
+	    $(BIN)/mypy --config-file .ci/mypy-elsewhere.ini --platform $$platform --cache-dir .mypy_cache/$$platform || exit 1; \
+	done
+
+# The NEON kernels against the plain ones, in an emulator of a 64-bit ARM processor.
+test-ports:
+	rustup target add --toolchain "$$(rustup show active-toolchain | cut -d' ' -f1)" aarch64-unknown-linux-gnu
+	@$(call install,qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+	cd vnc/core && CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu' \
+	    cargo test --locked --target aarch64-unknown-linux-gnu -p pixels --lib
 
 bench: .venv/.dev
 	$(BIN)/python -m benchmarks

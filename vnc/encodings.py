@@ -6,6 +6,7 @@ The numbers are those of RFC 6143 sections 7.7 and 7.8 and of the community's re
 from __future__ import annotations
 
 import ipaddress
+import sys
 from typing import Literal, get_args
 
 RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
@@ -33,6 +34,7 @@ BY_NAME: dict[str, int] = {
 }
 """The numbers of the encodings that carry pixels, by lower-case name."""
 
+_SHARED = (SHARED_FRAMES,) if sys.platform == "linux" else ()
 _OTHERS = (TIGHT, ZRLE, HEXTILE, ZLIB, RRE)
 _PSEUDO = (
     LAST_RECT,
@@ -53,7 +55,7 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
     Args:
         encoding: the preferred one. "auto" is Raw for a server on this host, where sending bytes takes less time than
             compressing them, and Tight for any other server; docs/performance.md has the measurements. A server of
-            this project on this host may send frames through shared memory instead, if `quality` is None.
+            this project on this host may send frames through shared memory instead, if `quality` is None, on Linux.
         quality: JPEG quality, 0 to 9, for Tight; None for exact pixels.
         host: the server's host name or address.
 
@@ -62,7 +64,7 @@ def preference(encoding: Encoding, quality: int | None, host: str) -> tuple[int,
     """
     if encoding == "auto":
         exact_and_near = is_this_host(host) and quality is None
-        first, shared = (RAW, (SHARED_FRAMES,)) if exact_and_near else (TIGHT, ())
+        first, shared = (RAW, _SHARED) if exact_and_near else (TIGHT, ())
     elif encoding in get_args(Encoding):
         first, shared = BY_NAME[encoding], ()
     else:

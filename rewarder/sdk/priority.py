@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +18,8 @@ _RETRY = 0.15  # seconds; without privileges the kernel accepts one change of an
 
 def give_way() -> None:
     """Let the process that started this one go first where processors are short."""
+    if sys.platform == "win32":
+        return
     with suppress(OSError):
         os.nice(NICENESS)
     if os.getsid(0) == os.getpid():  # otherwise the group also contains the process that started this one

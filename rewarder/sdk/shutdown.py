@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import signal
+import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
@@ -23,7 +24,10 @@ async def until_stopped(work: Coroutine[object, object, None], *, exit_with_stdi
     loop = asyncio.get_running_loop()
     task = loop.create_task(work)
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, task.cancel)
+        if sys.platform == "win32":  # whose event loops handle no signals
+            signal.signal(number, lambda *_: _call_on(loop, task.cancel))
+        else:
+            loop.add_signal_handler(number, task.cancel)
     if exit_with_stdin:
         die_with_parent()
         on_end(lambda: _call_on(loop, task.cancel))
@@ -37,7 +41,6 @@ def _call_on(loop: asyncio.AbstractEventLoop, function: Callable[[], object]) ->
 
 
 def die_with_parent() -> None:
-    """Ask the kernel for SIGTERM at the parent's death. Without prctl, only the end of stdin signals it."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    """Ask Linux for SIGTERM at the parent's death. Elsewhere only the end of stdin signals it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import socket
+import sys
 
 from rewarder.steps.channel import MAGIC, TOKEN_BYTES, VERSION, WELCOME, Channel, user_of
 from rewarder.steps.pixels import attach
@@ -26,6 +28,8 @@ async def dial(address: str, screen: tuple[int, int], seconds: float) -> Channel
         OSError: there is no such remote on this host, it belongs to another user, or it has no pixels for us.
         ValueError: the address or what the remote sent is malformed, or its screen has another size.
     """
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, "only Linux has step channels")
     parts = _ADDRESS.fullmatch(address)
     if parts is None:
         raise ValueError(f"{address[:100]!r} is not the address of a step channel")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import mmap
 import os
+import sys
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,10 @@ def create(width: int, height: int) -> tuple[int, Pixels]:
     Raises:
         OSError: the system has no sealed memory (Linux 5.1 has), or refuses it.
     """
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, "only Linux has sealed memory")
+    import fcntl  # Windows has no such module
+
     descriptor = os.memfd_create("universe-client-steps", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, width * height * 3)
@@ -45,6 +50,10 @@ def attach(descriptor: int, width: int, height: int) -> Pixels:
         OSError: the descriptor is not one of sealed memory.
         ValueError: its size can change, or it is too small for the frame.
     """
+    if sys.platform != "linux":
+        raise OSError(errno.ENOSYS, "only Linux has sealed memory")
+    import fcntl
+
     if fcntl.fcntl(descriptor, _GET_SEALS) & _SIZE != _SIZE:
         raise ValueError("the size of the shared pixels is not sealed")
     size = os.fstat(descriptor).st_size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -16,6 +17,8 @@ def processors() -> int:
 
 def cpu_seconds() -> float | None:
     """Return the CPU time so far of this process and its living descendants; None if the system does not tell it."""
+    if sys.platform != "linux":
+        return None
     stats = {int(path.name): _stat(path) for path in _PROC.glob("[0-9]*")}
     if not stats:
         return None

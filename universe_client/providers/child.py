@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from typing import Protocol
 
@@ -36,14 +37,26 @@ class Running(Protocol):
         ...
 
 
+class Stdin(Protocol):
+    """The stdin of a process."""
+
+    def write(self, data: bytes) -> object:
+        """Write without waiting."""
+        ...
+
+    def close(self) -> object:
+        """End it."""
+        ...
+
+
 class LastWords:
     """Reads the stderr of a process until its end, and keeps the last 20 lines.
 
     Args:
-        stderr: the other end of the process's stderr.
+        stderr: its lines.
     """
 
-    def __init__(self, stderr: socket.socket) -> None:
+    def __init__(self, stderr: AsyncIterator[bytes]) -> None:
         self._lines: deque[str] = deque(maxlen=_LINES)
         self._reader = asyncio.create_task(self._read(stderr))
 
@@ -55,11 +68,9 @@ class LastWords:
         """Wait until the process has closed its stderr."""
         await self._reader
 
-    async def _read(self, stderr: socket.socket) -> None:
-        reader, transport = await connect(stderr)
-        async for line in reader:
+    async def _read(self, stderr: AsyncIterator[bytes]) -> None:
+        async for line in stderr:
             self._lines.append(clean(line.decode("utf-8", "replace").rstrip()))
-        transport.close()
 
 
 def socket_pair(ours: ExitStack, theirs: ExitStack) -> tuple[socket.socket, socket.socket]:
@@ -78,6 +89,14 @@ async def connect(end: socket.socket) -> tuple[asyncio.StreamReader, asyncio.Tra
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_connection(lambda: asyncio.StreamReaderProtocol(reader), sock=end)
     return reader, transport
+
+
+async def lines(end: socket.socket) -> AsyncIterator[bytes]:
+    """Yield the lines that arrive on a socket until its end, and close it."""
+    reader, transport = await connect(end)
+    async for line in reader:
+        yield line
+    transport.close()
 
 
 async def end(process: Running) -> None:

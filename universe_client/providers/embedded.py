@@ -17,7 +17,8 @@ from rewarder.client import RewarderAddress
 from rewarder.serving import Ready, Request, Serving
 from universe_client.errors import ConfigError, ProviderError
 from universe_client.home import Home
-from universe_client.providers.child import LastWords, Running, connect, end, socket_pair
+from universe_client.providers.child import LastWords, Running, Stdin, connect, end, lines, socket_pair
+from universe_client.providers.piped import Piped
 from universe_client.providers.provider import RemoteAddress
 from universe_client.providers.zygote import Zygote, can_fork
 from universe_client.renamed import refuse_old_names
@@ -35,7 +36,7 @@ class _Child:
     """A remote's process, which ends when its stdin is closed."""
 
     process: Running
-    stdin: asyncio.Transport
+    stdin: Stdin
     stdout: asyncio.StreamReader
     words: LastWords
     address: RemoteAddress | None = None
@@ -110,25 +111,22 @@ class EmbeddedProvider:
         return child.address
 
     async def _launch(self) -> _Child:
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | self._import_path()
+        if can_fork():
+            self._zygote = self._zygote or Zygote(self._preloaded(), environment)
+            return await self._fork(self._zygote)
+        process = Piped((sys.executable, "-P", "-m", "rewarder"), environment)
+        return _Child(process, process, process.stdout, LastWords(process.stderr))
+
+    async def _fork(self, zygote: Zygote) -> _Child:
         with ExitStack() as ours:
             with ExitStack() as theirs:
                 stdio, its_stdio = socket_pair(ours, theirs)
                 stderr, its_stderr = socket_pair(ours, theirs)
-                process = await self._process(its_stdio.fileno(), its_stderr.fileno())
+                process = await zygote.fork(its_stdio.fileno(), its_stdio.fileno(), its_stderr.fileno())
             stdout, stdin = await connect(stdio)
             ours.pop_all()
-        return _Child(process, stdin, stdout, LastWords(stderr))
-
-    async def _process(self, stdio: int, stderr: int) -> Running:
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | self._import_path()
-        if can_fork():
-            self._zygote = self._zygote or Zygote(self._preloaded(), environment)
-            return await self._zygote.fork(stdio, stdio, stderr)
-        return await asyncio.create_subprocess_exec(
-            sys.executable, "-P", "-m", "rewarder",
-            stdin=stdio, stdout=stdio, stderr=stderr, env=environment,
-            start_new_session=True,  # Ctrl-C in the terminal reaches the agent only, which then closes stdin
-        )  # fmt: skip
+        return _Child(process, stdin, stdout, LastWords(lines(stderr)))
 
     def _preloaded(self) -> str:
         """Return the env id whose runtime the remotes share."""

@@ -13,13 +13,15 @@ from contextlib import ExitStack, suppress
 
 import msgspec
 
-from universe_client.providers.child import LastWords, connect, end, socket_pair
+from universe_client.providers.child import LastWords, connect, end, lines, socket_pair
 
 _KILL_TIMEOUT = 30.0
 
 
 def can_fork() -> bool:
     """Return whether a zygote works here, which takes Linux 5.3."""
+    if sys.platform != "linux":
+        return False
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
@@ -105,7 +107,7 @@ class Zygote:
                 start_new_session=True,  # Ctrl-C in the terminal reaches the agent only
             )
             ours.pop_all()
-        self._control, self._words = control, LastWords(stderr)
+        self._control, self._words = control, LastWords(lines(stderr))
 
     async def _request(self, *standard: int) -> Forked:
         assert self._process is not None and self._control is not None

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 # 4 magic + 2 version + 2 buffers + 4 width + 4 height + 4 stride + 4 offset of the first buffer + 8 distance of buffers
 _HEADER = struct.Struct(">4sHHIIIIQ")
 _MAGIC, _VERSION = b"UCSF", 1
-_DESCRIPTORS = socket.CMSG_SPACE(2 * array("i").itemsize)  # one more than allowed, to notice it
+_DESCRIPTORS = 2  # one more than allowed, to notice it
 
 Layout = tuple[int, int, int, int, int, int]
 """Buffers, width, height, stride, offset of the first buffer, distance between buffers."""
@@ -98,9 +98,10 @@ async def _receive(connected: socket.socket) -> tuple[int, Layout]:
 
 async def _receive_part(connected: socket.socket, data: bytearray, descriptors: array[int]) -> None:
     await _readable(connected)
+    space = socket.CMSG_SPACE(_DESCRIPTORS * descriptors.itemsize)
     try:
         part, ancillary, _, _ = connected.recvmsg(
-            _HEADER.size + 1 - len(data), _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+            _HEADER.size + 1 - len(data), space, socket.MSG_CMSG_CLOEXEC
         )
     except BlockingIOError:
         return

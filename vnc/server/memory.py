@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import mmap
 import os
+import sys
 
 _F_SEAL_FUTURE_WRITE = 0x10  # Linux 5.1; `fcntl` has no name for it
 
@@ -18,8 +18,10 @@ def sealed_memory(size: int) -> tuple[int, mmap.mmap]:
     Raises:
         OSError: the system has no sealed memory, or none left.
     """
-    if not hasattr(os, "memfd_create"):
+    if sys.platform != "linux" or not hasattr(os, "memfd_create"):
         raise OSError(errno.ENOSYS, "only Linux has sealed memory")
+    import fcntl  # Windows has no such module
+
     seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _F_SEAL_FUTURE_WRITE | fcntl.F_SEAL_SEAL
     descriptor = os.memfd_create("universe-client-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,4 +129,6 @@ class Ring:
 def private_ring(width: int, height: int) -> Ring:
     """Return two buffers in memory of this process alone, which nobody can hold."""
     layout = Layout(width, height, 2)
+    if sys.platform == "win32":
+        return Ring(layout, mmap.mmap(-1, layout.size))
     return Ring(layout, mmap.mmap(-1, layout.size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))

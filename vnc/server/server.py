@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import ssl
+import sys
 from collections.abc import Callable, Sequence
 
 from vnc.events import Event
@@ -108,6 +109,8 @@ class VNCServer:
 
     def _share(self) -> Handover | None:
         """Open the way to the shared frames; return None where they are not available."""
+        if sys.platform != "linux":
+            return None
         screen, handover = self._desktop.screen, None
         try:
             descriptor = screen.share()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import select
 import selectors
-
-_CAN_BE_POLLED = selectors.DefaultSelector.__name__ == "EpollSelector"
-"""Whether the selector's own descriptor is readable while one of its descriptors is: on Linux."""
+import sys
 
 
 class IdleSelector(selectors.DefaultSelector):
@@ -31,9 +29,10 @@ class IdleSelector(selectors.DefaultSelector):
 
         If True, all that had arrived at the call is processed. If False, this is not known.
         """
-        calls = self._calls
-        if not self._waits or not _CAN_BE_POLLED:
+        # The selector's own descriptor is readable while one of its descriptors is: on Linux only.
+        if sys.platform != "linux" or not self._waits:
             return False
+        calls = self._calls
         poll = select.poll()  # for this call only: two threads cannot use the same object
         poll.register(self.fileno(), select.POLLIN)
         # While the loop is within one call of `select`, it reads nothing that the poll would have found.

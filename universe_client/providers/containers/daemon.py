@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,6 +45,11 @@ def knock(url: str) -> None:
     address = urlsplit(url)
     try:
         if address.scheme == "unix":
+            if sys.platform == "win32":
+                raise EngineMissing(
+                    "Docker has no Unix socket on Windows: run the agent in WSL 2, or have Docker Desktop listen on "
+                    "TCP and set DOCKER_HOST=tcp://127.0.0.1:2375"
+                )
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(_CONNECT_TIMEOUT)
                 connection.connect(address.path)

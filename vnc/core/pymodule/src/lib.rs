@@ -25,6 +25,19 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         PyArray1::<u8>::zeros(module.py(), 1, false).try_readonly()?;
+        #[cfg(not(target_os = "linux"))]
+        follow_clock(module.py())?;
+        Ok(())
+    }
+
+    /// Let the sessions tell the times of frames in terms of `time.monotonic()`.
+    #[cfg(not(target_os = "linux"))]
+    fn follow_clock(py: Python<'_>) -> PyResult<()> {
+        let monotonic = py.import("time")?.getattr("monotonic")?;
+        monotonic.call0()?.extract::<f64>()?;
+        sessions::set_monotonic(|| {
+            monotonic.call0().and_then(|seconds| seconds.extract()).unwrap_or_default()
+        });
         Ok(())
     }
 

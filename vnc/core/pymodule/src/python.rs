@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rfb::{Config, Credentials, Limits, Tls};
-use sessions::{Layout, Mismatch, Timeouts, error_text};
+use sessions::{Mismatch, Timeouts, error_text};
 
 use crate::BIG;
 use crate::arrays::Arrays;
@@ -56,8 +56,8 @@ impl Pump {
         sessions::Pump::new(threads).map(Self).map_err(|error| os_error(&error))
     }
 
-    /// The descriptor that is readable while sessions have news; -1 after `close`.
-    fn fileno(&self) -> PyResult<i32> {
+    /// The descriptor that is readable while sessions have news, on Windows the handle of a socket; -1 after `close`.
+    fn fileno(&self) -> PyResult<i64> {
         check_process(self.0.is_ours())?;
         Ok(self.0.hub().map_or(-1, |hub| hub.descriptor()))
     }
@@ -225,13 +225,14 @@ impl Session {
         self.session.published().shares()
     }
 
-    /// Read frames from shared memory from now on.
+    /// Read frames from shared memory from now on. Only Linux has this method.
     ///
     /// `layout`: buffers, width, height, stride, offset of the first buffer, distance between buffers.
+    #[cfg(target_os = "linux")]
     fn map(&self, py: Python<'_>, memory: i32, layout: (u16, u32, u32, u32, u32, u64)) -> PyResult<()> {
         check_process(self.session.is_ours())?;
         let (buffers, width, height, stride, offset, distance) = layout;
-        let layout = Layout { buffers, width, height, stride, offset, distance };
+        let layout = sessions::Layout { buffers, width, height, stride, offset, distance };
         let mapped = py.detach(|| self.session.map(memory, layout));
         mapped.map_err(|unusable| PyValueError::new_err(unusable.to_string()))
     }

@@ -1,12 +1,10 @@
 //! Wakes an event loop when sessions have changed: one file descriptor, and each session at most once per wake-up.
 
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
-
-use rustix::event::{EventfdFlags, eventfd};
 
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, lock};
+use crate::waker::Waker;
 
 /// A session's place in the hub.
 pub(crate) struct Entry {
@@ -22,20 +20,19 @@ impl Entry {
 
 /// The list of the sessions with news.
 pub struct Hub {
-    wake: OwnedFd,
+    waker: Waker,
     changed: Mutex<Vec<Arc<Entry>>>,
 }
 
 impl Hub {
     pub(crate) fn new() -> std::io::Result<Self> {
-        let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        Ok(Self { wake, changed: Mutex::new(Vec::new()) })
+        Ok(Self { waker: Waker::new()?, changed: Mutex::new(Vec::new()) })
     }
 
-    /// The descriptor for the event loop, readable while sessions are listed.
+    /// The descriptor for the event loop, readable while sessions are listed; on Windows the handle of a socket.
     #[must_use]
-    pub fn descriptor(&self) -> RawFd {
-        self.wake.as_raw_fd()
+    pub fn descriptor(&self) -> i64 {
+        self.waker.descriptor()
     }
 
     /// List a session whose news are published. A session that is listed already is not listed again.
@@ -46,8 +43,7 @@ impl Hub {
         let mut changed = lock(&self.changed);
         changed.push(Arc::clone(entry));
         if changed.len() == 1 {
-            // The write fails only if the counter is at its maximum, and then the descriptor is readable anyway.
-            let _ = rustix::io::write(&self.wake, &1_u64.to_ne_bytes());
+            self.waker.wake();
         }
     }
 
@@ -55,8 +51,8 @@ impl Hub {
     pub fn drain(&self) -> Vec<u64> {
         let changed = {
             let mut changed = lock(&self.changed);
-            // The read may fail: only the list matters, and it may be empty.
-            let _ = rustix::io::read(&self.wake, &mut [0_u8; 8]);
+            // It need not have been readable: only the list matters, and it may be empty.
+            self.waker.clear();
             std::mem::take(&mut *changed)
         };
         // A swap, not a store, because it synchronizes with the last `changed` that found the session listed. The caller
@@ -101,7 +97,7 @@ mod tests {
             });
             let early = hub.drain().len();
             threads.into_iter().for_each(|thread| thread.join().expect("a thread"));
-            let readable = rustix::io::read(&hub.wake, &mut [0_u8; 8]).is_ok();
+            let readable = hub.waker.clear();
             assert_eq!(readable, early < 2, "{early} of 2 sessions were listed before");
             assert_eq!(hub.drain().len(), 2 - early);
         });

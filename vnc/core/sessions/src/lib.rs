@@ -1,18 +1,22 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ player ─→ session ─→ decoder, plan, published, notice, hub, deadlines, mapping, socket ─→ process, sync
+//! pump ─→ player ─→ session ─→ decoder, plan, published, notice, hub, deadlines, mapping, socket
+//!          ─→ monotonic, process, sync, waker
 //! ```
 //! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
-//! thread may call it. `player` is the thread that sends the input of a `plan` at its times. `decoder` holds its connection and frames behind a lock. `published` contains what other threads
-//! read of it without a lock. `hub` lists the sessions with news for an event loop, and `notice` decides whether a frame is
+//! thread may call it. `player` is the thread that sends the input of a `plan` at its times. `decoder` holds its connection
+//! and frames behind a lock. `published` contains what other threads read of it without a lock. `hub` lists the sessions with news for an event loop, and `notice` decides whether a frame is
 //! news. `deadlines` limits how long each stage of a session takes, `mapping` reads frames from memory that the server
-//! shares, and `socket` writes without blocking.
+//! shares (on Linux), and `socket` writes without blocking. `monotonic` is Python's clock, and `waker` is the descriptor
+//! that the event loop watches.
 
 mod deadlines;
 mod decoder;
 mod hub;
+#[cfg(target_os = "linux")]
 mod mapping;
+mod monotonic;
 mod notice;
 mod plan;
 mod player;
@@ -22,11 +26,15 @@ mod pump;
 mod session;
 mod socket;
 mod sync;
+mod waker;
 
 pub use deadlines::Timeouts;
 pub use decoder::Mismatch;
 pub use hub::Hub;
+#[cfg(target_os = "linux")]
 pub use mapping::{Layout, Unusable};
+#[cfg(not(target_os = "linux"))]
+pub use monotonic::set_monotonic;
 pub use plan::Timed;
 pub use published::{Failure, Published};
 pub use pump::Pump;

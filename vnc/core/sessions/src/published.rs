@@ -242,9 +242,3 @@ pub(crate) const fn kind(error: &Error) -> &'static str {
         Error::NotRfb(_) | Error::Version(..) | Error::Protocol(_) | Error::Decode { .. } => "protocol",
     }
 }
-
-/// Return the time of Python's `time.monotonic()`, in seconds.
-pub(crate) fn monotonic() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
-}

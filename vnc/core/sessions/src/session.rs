@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
-use std::os::fd::RawFd;
 use std::sync::{Arc, PoisonError, RwLock, TryLockError, Weak};
 use std::time::Instant;
 
@@ -12,12 +11,14 @@ use rfb::{Connection, Event, Reduction};
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::{Decoder, Mismatch};
 use crate::hub::{Entry, Hub};
+#[cfg(target_os = "linux")]
 use crate::mapping::{Layout, Mapping, Unusable};
+use crate::monotonic::monotonic;
 use crate::notice::Notice;
 use crate::plan::Plan;
 use crate::player::Player;
 use crate::process::Process;
-use crate::published::{Changes, Failure, Published, kind, monotonic};
+use crate::published::{Changes, Failure, Published, kind};
 use crate::socket::{CLOSED, error_text, write};
 use crate::sync::{Mutex, lock};
 
@@ -25,6 +26,8 @@ mod planned;
 
 /// Bytes that one session may read before the other sessions of its thread get their turn.
 const TURN: usize = 4 << 20;
+/// Whether a socket announces bytes that arrive after a read that has not filled the buffer.
+const SHORT_IS_EMPTY: bool = cfg!(target_os = "linux");
 
 /// One connection to a VNC server.
 pub struct Session {
@@ -177,8 +180,8 @@ impl Session {
 
     /// Handle a readiness event of the socket: finish connecting, write waiting bytes, read and decode.
     ///
-    /// A read that does not fill the buffer has emptied the socket, so it is the last one of the turn. If the peer is
-    /// `closing`, reading continues to the end of the stream.
+    /// On Linux, a read that does not fill the buffer has emptied the socket, so it is the last one of the turn; elsewhere
+    /// only a refused read announces further bytes. If the peer is `closing`, reading continues to the end of the stream.
     pub(crate) fn ready(&self, closing: bool) -> Turn {
         if !self.establish() {
             return Turn::Done;
@@ -197,7 +200,7 @@ impl Session {
                     decoder.connection.received(count);
                     self.react(&mut decoder);
                     left = left.saturating_sub(count);
-                    if decoder.connection.error().is_some() || count < room && !closing {
+                    if decoder.connection.error().is_some() || SHORT_IS_EMPTY && count < room && !closing {
                         return Turn::Done;
                     }
                     if left == 0 {
@@ -319,8 +322,9 @@ impl Session {
         self.notice.listen(listens)
     }
 
+    #[cfg(target_os = "linux")]
     /// From now on, read frames from the memory that the server has offered. `memory` must be open during the call.
-    pub fn map(&self, memory: RawFd, layout: Layout) -> Result<(), Unusable> {
+    pub fn map(&self, memory: std::os::fd::RawFd, layout: Layout) -> Result<(), Unusable> {
         let connection = &mut lock(&self.decoder).connection;
         let screen = connection.screen();
         let mapping = Mapping::new(memory, layout, (screen.width(), screen.height()))?;

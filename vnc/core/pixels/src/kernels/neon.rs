@@ -64,7 +64,7 @@ pub fn expand<'a>(palette: &Palette, depth: Depth, rows: impl Iterator<Item = (&
             expand_in::<1>(palette, rows, |packed, row| plain::palette::bits(&table, packed, row));
         }
         Depth::Two => {
-            expand_in::<2>(palette, rows, |packed, row| plain::palette::pairs(palette, packed, row))
+            expand_in::<2>(palette, rows, |packed, row| plain::palette::pairs(palette, packed, row));
         }
         Depth::Four => {
             expand_in::<4>(palette, rows, |packed, row| plain::palette::nibbles(palette, packed, row));
