@@ -5,50 +5,47 @@ Gymnasium access to the same remotes; importing this package registers their ids
 three.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rewarder.client import RewarderAddress, RewarderTimeouts
-from universe_client import errors, spaces
-from universe_client.config import Config
-from universe_client.errors import (
-    ArgumentTypeError,
-    AuthError,
-    CallFailed,
-    ConfigError,
-    ConnectError,
-    LimitExceeded,
-    LocalStateError,
-    NoRoom,
-    PeerLost,
-    ProtocolError,
-    ProviderError,
-    RemoteError,
-    ResetRejected,
-    ResetTimeout,
-    StepRejected,
-    StepTimeout,
-    UniverseError,
-    Unsupported,
-)
-from universe_client.gym.check import VectorEnvError, check_vector_env
-from universe_client.gym.env import GymEnv
-from universe_client.gym.vector_env import GymVectorEnv
-from universe_client.providers.provider import Provider, RemoteAddress
-from universe_client.registration import make, register_environments
-from universe_client.renamed import missing, refuse_old_names
-from universe_client.spaces.action_maps import ActionMap
-from universe_client.spaces.actions import chord, click, drag, key, move, scroll, type_text
-from universe_client.vector_env import VectorEnv
-from vnc.events import KeyEvent, PointerEvent
-from vnc.session import Limits, Timeouts, VNCAddress
+from universe_client.registration import register_environments
+from universe_client.renamed import missing
 
-try:
-    __version__ = version("universe-client")
-except PackageNotFoundError:  # run from a source tree that is not installed
-    __version__ = "0+source"
+if TYPE_CHECKING:
+    from rewarder.client import RewarderAddress, RewarderTimeouts
+    from rewarder.version import VERSION as __version__
+    from universe_client import errors, spaces
+    from universe_client.config import Config
+    from universe_client.errors import (
+        ArgumentTypeError,
+        AuthError,
+        CallFailed,
+        ConfigError,
+        ConnectError,
+        LimitExceeded,
+        LocalStateError,
+        NoRoom,
+        PeerLost,
+        ProtocolError,
+        ProviderError,
+        RemoteError,
+        ResetRejected,
+        ResetTimeout,
+        StepRejected,
+        StepTimeout,
+        UniverseError,
+        Unsupported,
+    )
+    from universe_client.gym.check import VectorEnvError, check_vector_env
+    from universe_client.gym.env import GymEnv
+    from universe_client.gym.vector_env import GymVectorEnv
+    from universe_client.providers.provider import Provider, RemoteAddress
+    from universe_client.spaces import KeyEvent, PointerEvent
+    from universe_client.spaces.action_maps import ActionMap
+    from universe_client.spaces.actions import chord, click, drag, key, move, scroll, type_text
+    from universe_client.vector_env import VectorEnv, make
+    from vnc.session import Limits, Timeouts, VNCAddress
 
-refuse_old_names(PointerEvent)  # here, because the package vnc does not know OpenAI Universe's names
 register_environments()
 
 __all__ = [
@@ -99,6 +96,22 @@ __all__ = [
     "type_text",
 ]
 
+_MODULES = {
+    "rewarder.client": ("RewarderAddress", "RewarderTimeouts"),
+    "universe_client.config": ("Config",),
+    "universe_client.gym.check": ("VectorEnvError", "check_vector_env"),
+    "universe_client.gym.env": ("GymEnv",),
+    "universe_client.gym.vector_env": ("GymVectorEnv",),
+    "universe_client.providers.provider": ("Provider", "RemoteAddress"),
+    "universe_client.spaces": ("KeyEvent", "PointerEvent"),
+    "universe_client.spaces.action_maps": ("ActionMap",),
+    "universe_client.spaces.actions": ("chord", "click", "drag", "key", "move", "scroll", "type_text"),
+    "universe_client.vector_env": ("VectorEnv", "make"),
+    "vnc.session": ("Limits", "Timeouts", "VNCAddress"),
+}
+"""The public names by module; those that are missing here are errors."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
 
 def __dir__() -> list[str]:
     return __all__
@@ -107,4 +120,17 @@ def __dir__() -> list[str]:
 if not TYPE_CHECKING:  # a type checker would take every name for an attribute of this package
 
     def __getattr__(name: str) -> Any:
-        missing("universe_client", name)
+        """Import a public name when it is used first: a program that only registers the environments is quick."""
+        if name not in __all__:
+            missing("universe_client", name)
+        globals()[name] = value = _imported(name)
+        return value
+
+
+def _imported(name: str) -> Any:
+    match name:
+        case "__version__":
+            return import_module("rewarder.version").VERSION
+        case "errors" | "spaces":
+            return import_module(f"universe_client.{name}")
+    return getattr(import_module(_MODULE_OF.get(name, "universe_client.errors")), name)

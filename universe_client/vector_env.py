@@ -364,3 +364,27 @@ class VectorEnv:
 
     def __repr__(self) -> str:
         return f"<VectorEnv {self.env_id or 'any'} n={self.n}>"
+
+
+def make(env_id: str | None = None, remotes: int | str | Provider = 1, **options: Any) -> VectorEnv:
+    """Return a `VectorEnv` over remotes that play `env_id`.
+
+    It returns at once; the remotes start and connect in the background.
+
+    Args:
+        env_id: what the remotes play, such as `"builtin.NeonDrive-v0"`; None leaves the choice to each remote.
+        remotes: which remotes: a number of remotes that this process starts, `"process:4"`, `"docker:4"`, an address
+            such as `"vnc://host:5900+15900"`, or a `Provider`. See `VectorEnv`.
+        options: fields of `Config`, such as `mode="lockstep"`, or `config=` with a whole `Config`.
+
+    Returns:
+        The environment; close it, or use it as a context manager.
+
+    Raises:
+        ConfigError: an argument is invalid; the message names it.
+
+    Example:
+        with universe_client.make("builtin.NeonDrive-v0", remotes=4) as env:
+            observation_n = env.reset()
+    """
+    return VectorEnv(env_id, remotes, **options)

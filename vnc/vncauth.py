@@ -7,9 +7,6 @@ import hmac
 import warnings
 from dataclasses import dataclass, field
 
-from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
-from cryptography.hazmat.primitives.ciphers import Cipher, modes
-
 CHALLENGE_BYTES = 16
 PASSWORD_BYTES = 8
 """The length of a DES key; the protocol ignores the bytes of a password after it."""
@@ -28,9 +25,7 @@ class Access(enum.Enum):
 def challenge_response(challenge: bytes, password: str) -> bytes:
     """Encrypt a challenge of 16 bytes with DES; the key is the password, with the bits of each byte reversed."""
     key = password.encode()[:PASSWORD_BYTES].ljust(PASSWORD_BYTES, b"\0").translate(_REVERSED)
-    # TripleDES with three equal keys is DES, which libraries no longer offer on its own.
-    encryptor = Cipher(TripleDES(key * 3), modes.ECB()).encryptor()
-    return encryptor.update(challenge) + encryptor.finalize()
+    return _des(key, challenge)
 
 
 def vnc_password(password: str | None) -> str | None:
@@ -46,8 +41,18 @@ def obfuscated(password: str) -> bytes:
 
     It hides nothing: such a file is as secret as its mode makes it.
     """
-    encryptor = Cipher(TripleDES(_FILE_KEY.translate(_REVERSED) * 3), modes.ECB()).encryptor()
-    return encryptor.update(password.encode()[:PASSWORD_BYTES].ljust(PASSWORD_BYTES, b"\0"))
+    content = password.encode()[:PASSWORD_BYTES].ljust(PASSWORD_BYTES, b"\0")
+    return _des(_FILE_KEY.translate(_REVERSED), content)
+
+
+def _des(key: bytes, blocks: bytes) -> bytes:
+    # Here, because an agent with the native driver needs neither, and they take long to import.
+    from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
+    from cryptography.hazmat.primitives.ciphers import Cipher, modes
+
+    # TripleDES with three equal keys is DES, which libraries no longer offer on its own.
+    encryptor = Cipher(TripleDES(key * 3), modes.ECB()).encryptor()
+    return encryptor.update(blocks) + encryptor.finalize()
 
 
 @dataclass(frozen=True, slots=True)

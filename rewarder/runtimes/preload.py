@@ -10,8 +10,10 @@ from functools import partial
 _EVERYWHERE = (
     "rewarder.runtimes.serve",
     "numpy.random",
-    "encodings.idna",
-)  # a server's host name needs the last
+    "encodings.idna",  # for a server's host name
+    "cryptography.hazmat.decrepit.ciphers.algorithms",  # with the next, for a client's password
+    "cryptography.hazmat.primitives.ciphers",
+)
 
 
 def preload(env_id: str) -> None:

@@ -15,7 +15,7 @@ class ObjectColumn(np.ndarray[Any, np.dtype[Any]]):
     """An array of dtype object in infos: one string, other object or None per row."""
 
 
-def keep_objects() -> None:
+def _keep_objects() -> None:
     """Register `ObjectColumn` and `str` with Gymnasium's array conversion as values to leave unchanged.
 
     Without this the conversion raises for an array of dtype object, and replaces a string by the `repr` of a generator.
@@ -30,3 +30,6 @@ def keep_objects() -> None:
 
 def _unchanged(value: Any, xp: object, device: object = None) -> Any:
     return value
+
+
+_keep_objects()

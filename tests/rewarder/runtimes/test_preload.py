@@ -55,3 +55,16 @@ def test_a_remote_has_nothing_left_to_import_and_there_are_no_threads(env_id):
 )
 def test_unknown_environments_and_modules_of_the_user_are_left_to_the_remote(env_id):
     assert run(PRELOADED, env_id) == ["True", "False"]
+
+
+def test_a_client_with_a_password_needs_no_further_module():
+    code = """
+import sys
+from rewarder.runtimes.preload import preload
+preload(sys.argv[1])
+from vnc.vncauth import challenge_response
+before = set(sys.modules)
+challenge_response(bytes(16), "password")
+print(*sorted(set(sys.modules) - before))
+"""
+    assert run(code, "builtin.NeonDrive-v0") == []
