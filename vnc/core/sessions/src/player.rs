@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::{PoisonError, Weak};
 use std::time::Duration;
 
-use crate::published::monotonic;
+use crate::monotonic::monotonic;
 use crate::session::Session;
 use crate::sync::{Condvar, Mutex, MutexGuard, lock};
 
