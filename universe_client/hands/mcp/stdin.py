@@ -36,6 +36,9 @@ async def wakeable_stdin() -> AsyncIterator[None]:
 
     Descriptor 0 is /dev/null meanwhile, so that child processes do not read what the host sends.
     """
+    if sys.platform == "win32":  # cannot poll it: the server ends when its host closes it
+        yield
+        return
     before, original = sys.stdin, os.dup(0)
     ours, wake = os.pipe()
     null = os.open(os.devnull, os.O_RDONLY)
