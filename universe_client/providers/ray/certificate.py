@@ -7,11 +7,6 @@ import hashlib
 import os
 from dataclasses import dataclass
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
-
 _DAY = datetime.timedelta(days=1)
 _LIFETIME = 365 * _DAY
 """Clients compare the fingerprint, not the dates."""
@@ -33,6 +28,12 @@ class Certificate:
 
 def self_signed() -> Certificate:
     """Return a new certificate with a new key (ECDSA, P-256)."""
+    # Here, because they take long to import, and every environment imports this module.
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "universe-client remotes")])
     begin = datetime.datetime.now(datetime.UTC) - _DAY  # the clocks of two machines may differ
