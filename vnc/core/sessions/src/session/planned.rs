@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Session;
+use crate::monotonic::monotonic;
 use crate::plan::Timed;
-use crate::published::monotonic;
 use crate::sync::lock;
 
 impl Session {
