@@ -21,6 +21,7 @@ PUBLIC = [
     "LimitExceeded",
     "Limits",
     "LocalStateError",
+    "ModelError",
     "NoRoom",
     "PeerLost",
     "PointerEvent",
