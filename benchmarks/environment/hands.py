@@ -24,7 +24,7 @@ import universe_client
 from benchmarks.report import Report, Table
 from rewarder.serving import Ready, Request, Serving
 from universe_client.hands import Computer, Picture, Region
-from universe_client.hands.computer import QUIET
+from universe_client.hands.acts import QUIET
 
 CLICKS = 60
 SLEEPING_CLICKS = 5

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, Self, TypeVar
 
 from universe_client.hands.actions import Action
-from universe_client.hands.computer import QUIET, TIMEOUT, Computer
+from universe_client.hands.acts import QUIET, TIMEOUT
+from universe_client.hands.computer import Computer
 from universe_client.hands.outcome import Outcome, Stillness
 from universe_client.hands.pictures import Format, Picture
 from universe_client.providers.provider import Provider
