@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 RLLIB := .venv-rllib/bin/python
+OPENENV := .venv-openenv/bin/python
 # The number of processes of `make test`; 0 runs the tests in one.
 WORKERS ?= auto
 # Where `make run` looks for a wheel of this version: a directory, or the address of a page with links.
@@ -21,7 +22,7 @@ install = missing=""; for package in $(1); do \
         $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; \
     fi
 
-.PHONY: run test test-portable test-docker test-rllib cluster-test test-lerobot test-rust test-ports faults chaos fuzz audit docs lint lint-rust lint-ports wheels test-wheels bench learn coverage system clean
+.PHONY: run test test-portable test-docker test-rllib test-openenv cluster-test test-lerobot test-rust test-ports faults chaos fuzz audit docs lint lint-rust lint-ports wheels test-wheels bench learn coverage system clean
 
 run: .venv/.run
 	$(BIN)/universe-client run builtin.NeonDrive-v0 --remotes 4 --agent random --seconds 30
@@ -49,6 +50,9 @@ faults: .venv/.dev system
 
 test-rllib: .venv-rllib/.done system
 	$(RLLIB) -m pytest tests/rllib
+
+test-openenv: .venv-openenv/.done system
+	$(OPENENV) -m pytest tests/openenv
 
 # Whether lerobot loads what `universe-client export` writes. It installs 8 GB, so `.ci/run` leaves it out.
 test-lerobot: .venv-lerobot/.done
@@ -177,6 +181,14 @@ learn: .venv/.learn
 	.venv-lerobot/bin/python -m pip install --quiet --editable '.[record]' 'lerobot>=0.4.4' hypothesis pytest pytest-asyncio pytest-timeout
 	touch $@
 
+# OpenEnv pins an older SDK of MCP than the command `mcp` needs.
+.venv-openenv/.done: .venv/.dev
+	$(BIN)/python -m venv .venv-openenv
+	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')')" \
+	    > "$$($(OPENENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth"
+	$(OPENENV) -m pip install --quiet 'openenv>=0.10'
+	touch $@
+
 .venv/.fuzz: pyproject.toml .venv/.dev
 	$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	touch $@
@@ -194,4 +206,4 @@ system:
 	@$(call install,$(SYSTEM_PACKAGES))
 
 clean:
-	rm -rf .venv .venv-lerobot .venv-rllib .venv-wheels .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf .venv .venv-lerobot .venv-openenv .venv-rllib .venv-wheels .venv-audit build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage*
