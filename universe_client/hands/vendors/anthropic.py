@@ -17,6 +17,8 @@ from anthropic.lib.tools import BetaBuiltinFunctionTool, BetaFunctionToolResultT
 from anthropic.tools import ToolError
 from anthropic.tools.computer import (
     BetaAbstractComputerToolset20260801,
+    BetaAsyncAbstractComputerToolset20260801,
+    BetaAsyncComputerConfirmCallable,
     BetaComputerConfirmCallable,
     BetaComputerCursorPositionResult,
     BetaComputerMemberResult,
@@ -32,6 +34,7 @@ from anthropic.types.beta import (
     BetaTextBlockParam,
     BetaToolUnionParam,
 )
+from anyio import get_cancelled_exc_class, to_thread
 
 from universe_client.errors import ConfigError, UniverseError
 from universe_client.hands.computer import Computer
@@ -110,22 +113,59 @@ class ComputerToolset(BetaAbstractComputerToolset20260801):
         Raises:
             ToolError: what went wrong, in words for the model.
         """
-        try:
-            return self._answer(name, parse(input.to_dict()))
-        except UniverseError as error:
-            raise ToolError(str(error)) from error
+        return _member(self._sight, name, input)
 
-    def _answer(self, name: str, arguments: Arguments) -> BetaComputerMemberResult:
-        match name:
-            case "screenshot":
-                return _screenshot(self._sight.look())
-            case "zoom":
-                return _screenshot(self._sight.zoom(needed(arguments.region, "region")))
-            case "cursor_position":
-                x, y = self._sight.computer.cursor()
-                return BetaComputerCursorPositionResult(x=x, y=y)
-        self._sight.act(actions_of(name, arguments))
-        return None
+
+class AsyncComputerToolset(BetaAsyncAbstractComputerToolset20260801):
+    """`ComputerToolset` for `AsyncAnthropic`: each member is played in a thread, one after the other."""
+
+    def __init__(
+        self,
+        computer: Computer,
+        *,
+        confirm: BetaAsyncComputerConfirmCallable | None = None,
+        configs: BetaComputerToolsetConfigsParam | None = None,
+        tool_configs: BetaToolConfigs | None = None,
+        limits: PictureLimits = ANTHROPIC,
+    ) -> None:
+        """See `ComputerToolset`; `confirm` may be a coroutine function."""
+        super().__init__(configs=configs, confirm=confirm, tool_configs=tool_configs)
+        self._sight = Sight(computer, limits)
+
+    async def execute(
+        self, context: BetaToolsetCallContext, name: BetaComputerMemberName, input: BetaComputerMemberInput
+    ) -> BetaComputerMemberResult:
+        """See `ComputerToolset.execute`. If it is cancelled, what it holds down is released."""
+        try:
+            return await to_thread.run_sync(_member, self._sight, name, input, abandon_on_cancel=True)
+        except get_cancelled_exc_class():
+            self._sight.computer.interrupt()
+            raise
+
+
+def _member(sight: Sight, name: str, input: BetaComputerMemberInput) -> BetaComputerMemberResult:
+    """Play one member of the toolset.
+
+    Raises:
+        ToolError: what went wrong, in words for the model.
+    """
+    try:
+        return _answer(sight, name, parse(input.to_dict()))
+    except UniverseError as error:
+        raise ToolError(str(error)) from error
+
+
+def _answer(sight: Sight, name: str, arguments: Arguments) -> BetaComputerMemberResult:
+    match name:
+        case "screenshot":
+            return _screenshot(sight.look())
+        case "zoom":
+            return _screenshot(sight.zoom(needed(arguments.region, "region")))
+        case "cursor_position":
+            x, y = sight.computer.cursor()
+            return BetaComputerCursorPositionResult(x=x, y=y)
+    sight.act(actions_of(name, arguments))
+    return None
 
 
 class OlderComputerTool(BetaBuiltinFunctionTool):

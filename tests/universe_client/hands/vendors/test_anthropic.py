@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 
@@ -20,7 +21,12 @@ from PIL import Image
 
 from tests.support.remotes.remote import frame
 from universe_client.errors import ConfigError
-from universe_client.hands.vendors.anthropic import BETAS, ComputerToolset, OlderComputerTool
+from universe_client.hands.vendors.anthropic import (
+    BETAS,
+    AsyncComputerToolset,
+    ComputerToolset,
+    OlderComputerTool,
+)
 from universe_client.hands.vendors.limits import PictureLimits
 from vnc.events import KeyEvent, PointerEvent
 from vnc.keysyms import keysym
@@ -186,6 +192,39 @@ def test_a_large_screen_is_scaled_once_and_clicks_are_scaled_back(computer):
     assert remote.wait_for_events(3)[-1] == PointerEvent(23, 15, 0)
     assert answer(tool, "cursor_position")["content"] == [{"type": "text", "text": "X=11,Y=7"}]
     assert answer(tool, "left_click", {"coordinate": [12, 7]})["is_error"]
+
+
+async def test_the_toolset_for_an_event_loop_does_the_same(computer):
+    hands, remote = computer()
+    asked = []
+
+    async def confirm(context):
+        asked.append(context.member)
+        return True
+
+    async with AsyncComputerToolset(hands, confirm=confirm) as tool:
+        result = await tool.tool_result(use("left_click", {"coordinate": [3, 4]}))
+        assert result["content"] == [{"type": "text", "text": "Clicked."}]
+        shown = await tool.tool_result(use("screenshot"))
+        assert (picture(shown["content"][0]) == frame(remote.episode)).all()
+        result = await tool.tool_result(use("left_click", {"coordinate": [24, 4]}))
+        assert result["is_error"] and "x=24 is outside the picture" in str(result["content"])
+    assert asked == ["left_click", "screenshot", "left_click"]
+    assert remote.events == [PointerEvent(3, 4, 0), PointerEvent(3, 4, 1), PointerEvent(3, 4, 0)]
+
+
+async def test_a_cancelled_member_releases_what_it_holds(computer):
+    hands, remote = computer()
+    async with AsyncComputerToolset(hands, confirm=permit) as tool:
+        held = asyncio.create_task(tool.tool_result(use("hold_key", {"text": "Return", "duration": 300})))
+        await asyncio.to_thread(remote.wait_for_events, 1)
+        held.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await held
+        assert await asyncio.to_thread(remote.wait_for_events, 2) == [
+            KeyEvent(KEY, True),
+            KeyEvent(KEY, False),
+        ]
 
 
 # -- the older tools --------------------------------------------------------------------------------------------------
