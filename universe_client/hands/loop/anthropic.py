@@ -65,6 +65,7 @@ class AnthropicChat:
         *,
         confirm: Confirm,
         tool: Tool | None = None,
+        owns_client: bool = False,
     ) -> None:
         """Begin with the settled screen.
 
@@ -75,12 +76,14 @@ class AnthropicChat:
             task: what the model is told to do.
             confirm: asked before each act.
             tool: None takes the newest that the model knows.
+            owns_client: whether the end of `turns` closes `client`.
 
         Raises:
             ConfigError: the tool is unknown.
             RemoteError: the remote cannot be reached.
         """
         self._client, self._model, self._task = client, model, task
+        self._owns_client = owns_client
         self._version = tool or tool_for(model)
         if self._version not in TOOLS:
             raise ConfigError(f"{self._version!r} is none of {', '.join(TOOLS)}")
@@ -118,6 +121,9 @@ class AnthropicChat:
                 asked = time.monotonic()
         except AnthropicError as error:
             raise ModelError(f"{self._model}: {error}") from error
+        finally:
+            if self._owns_client:
+                self._client.close()
 
     def _beginning(self) -> BetaMessageParam:
         return {"role": "user", "content": [self._first, {"type": "text", "text": self._task}]}

@@ -75,7 +75,9 @@ def _anthropic(model: str, computer: Computer, task: str, permits: Permits, time
 
     from universe_client.hands.loop.anthropic import AnthropicChat
 
-    return AnthropicChat(Anthropic(timeout=timeout), model, computer, task, confirm=permits.confirm)
+    return AnthropicChat(
+        Anthropic(timeout=timeout), model, computer, task, confirm=permits.confirm, owns_client=True
+    )
 
 
 def _openai(model: str, computer: Computer, task: str, permits: Permits, timeout: float) -> Chat:
@@ -84,4 +86,6 @@ def _openai(model: str, computer: Computer, task: str, permits: Permits, timeout
     from universe_client.hands.loop.openai import OpenAIChat
 
     client = OpenAI(timeout=timeout)
-    return OpenAIChat(client, model, computer, task, confirm=permits.confirm, approve=permits.approve)
+    return OpenAIChat(
+        client, model, computer, task, confirm=permits.confirm, approve=permits.approve, owns_client=True
+    )

@@ -41,6 +41,7 @@ class OpenAIChat:
         *,
         confirm: Confirm,
         approve: Approve,
+        owns_client: bool = False,
     ) -> None:
         """Begin with the settled screen.
 
@@ -51,11 +52,13 @@ class OpenAIChat:
             task: what the model is told to do.
             confirm: asked before each act.
             approve: asked when the vendor has checks of safety pending.
+            owns_client: whether the end of `turns` closes `client`.
 
         Raises:
             RemoteError: the remote cannot be reached.
         """
         self._client, self._model, self._task = client, model, task
+        self._owns_client = owns_client
         self._preview = model.startswith(PREVIEW)
         self._tool = ComputerTool(computer, approve=approve, confirm=confirm, preview=self._preview)
         picture = Sight(computer, OPENAI).look()
@@ -67,6 +70,13 @@ class OpenAIChat:
         Raises:
             NotApproved: `approve` refused.
         """
+        try:
+            yield from self._turns()
+        finally:
+            if self._owns_client:
+                self._client.close()
+
+    def _turns(self) -> Iterator[Turn]:
         items: list[ResponseInputItemParam] = [
             {
                 "role": "user",

@@ -64,14 +64,20 @@ def claude():
         Click(1, 2, count=3),
         Press("a", repeat=2),
     ]
-    with FakeAnthropic(lambda seen: Turn(acts, "here I go")) as api:
-        yield anthropic.Anthropic(base_url=api.url, api_key="none", max_retries=0), api, acts
+    with (
+        FakeAnthropic(lambda seen: Turn(acts, "here I go")) as api,
+        anthropic.Anthropic(base_url=api.url, api_key="none", max_retries=0) as client,
+    ):
+        yield client, api, acts
 
 
 @pytest.fixture
 def gpt():
-    with FakeOpenAI(lambda seen: Turn(ACTS, "here I go", ["a check"])) as api:
-        yield openai.OpenAI(base_url=api.url, api_key="none", max_retries=0), api
+    with (
+        FakeOpenAI(lambda seen: Turn(ACTS, "here I go", ["a check"])) as api,
+        openai.OpenAI(base_url=api.url, api_key="none", max_retries=0) as client,
+    ):
+        yield client, api
 
 
 def ask(client, **request):
@@ -182,14 +188,16 @@ def test_a_key_is_required_and_a_defect_of_the_script_is_told():
         raise ValueError("no idea")
 
     with FakeAnthropic(broken) as api, FakeOpenAI(broken) as other:
-        with pytest.raises(
-            anthropic.InternalServerError, match="the script raised ValueError\\('no idea'\\)"
+        with (
+            anthropic.Anthropic(base_url=api.url, api_key="none", max_retries=0) as claude,
+            pytest.raises(anthropic.InternalServerError, match=r"the script raised ValueError\('no idea'\)"),
         ):
-            ask(anthropic.Anthropic(base_url=api.url, api_key="none", max_retries=0))
-        with pytest.raises(openai.InternalServerError, match="no idea"):
-            openai.OpenAI(base_url=other.url, api_key="none", max_retries=0).responses.create(
-                model="gpt-5.4", input="hello", tools=[{"type": "computer"}]
-            )
+            ask(claude)
+        with (
+            openai.OpenAI(base_url=other.url, api_key="none", max_retries=0) as gpt,
+            pytest.raises(openai.InternalServerError, match="no idea"),
+        ):
+            gpt.responses.create(model="gpt-5.4", input="hello", tools=[{"type": "computer"}])
         assert api.handle("/v1/messages", {}, b"{}")[0] == 401
         assert api.handle("/v1/messages", {}, b"not json")[0] == 400
         assert api.handle("/elsewhere", {}, b"{}")[0] == 404

@@ -32,13 +32,15 @@ ALL = Everything()
 def claude(model, hands, permits=ALL, name="claude-sonnet-5"):
     api = FakeAnthropic(model)
     client = anthropic.Anthropic(base_url=api.url, api_key="none", max_retries=0)
-    return AnthropicChat(client, name, hands, "Do it.", confirm=permits.confirm), api
+    return AnthropicChat(client, name, hands, "Do it.", confirm=permits.confirm, owns_client=True), api
 
 
 def gpt(model, hands, permits=ALL, name="gpt-5.4"):
     api = FakeOpenAI(model)
     client = openai.OpenAI(base_url=api.url, api_key="none", max_retries=0)
-    return OpenAIChat(client, name, hands, "Do it.", confirm=permits.confirm, approve=permits.approve), api
+    return OpenAIChat(
+        client, name, hands, "Do it.", confirm=permits.confirm, approve=permits.approve, owns_client=True
+    ), api
 
 
 VENDORS = pytest.mark.parametrize("vendor", [claude, gpt])
