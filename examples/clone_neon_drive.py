@@ -81,22 +81,32 @@ def network(keys: int) -> nn.Module:
     """Return a network from pictures to a logit per key."""
     return nn.Sequential(
         nn.Conv2d(3, 16, 5, 2), nn.ReLU(), nn.Conv2d(16, 32, 3, 2), nn.ReLU(), nn.Conv2d(32, 32, 3, 2), nn.ReLU(),
-        nn.Conv2d(32, 32, 3, 1), nn.ReLU(), nn.Flatten(), nn.LazyLinear(128), nn.ReLU(), nn.Linear(128, keys),
+        nn.Conv2d(32, 32, 3, 1), nn.ReLU(), nn.Flatten(), nn.Dropout(0.3),
+        nn.LazyLinear(128), nn.ReLU(), nn.Linear(128, keys),
     )  # fmt: skip
 
 
-def learn(pictures: torch.Tensor, held: torch.Tensor, epochs: int) -> nn.Module:
-    """Return a network that has learned which keys were held."""
-    model = network(held.shape[1])
+def mirrored(keys: list[str]) -> list[int]:
+    """Return the columns of the keys on a mirrored road; none if the teacher has only steered to one side."""
+    other = {"Left": "Right", "Right": "Left"}
+    return [keys.index(other.get(key, key)) for key in keys] if other.keys() <= set(keys) else []
+
+
+def learn(pictures: torch.Tensor, held: torch.Tensor, keys: list[str], epochs: int) -> nn.Module:
+    """Return a network that has learned which keys were held; half of its pictures are mirrored."""
+    model, mirror = network(held.shape[1]), mirrored(keys)
     model(pictures[:1] / 255)  # the lazy layer learns its size
-    optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
+    optimizer = torch.optim.AdamW(model.parameters(), 1e-3, weight_decay=0.05)
     batches = epochs * (len(pictures) // 64)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, batches)
     with Progress(console=console) as progress:
         task = progress.add_task("learn", total=batches)
         for _ in range(batches):
             rows = torch.randint(len(pictures), (64,))
-            loss = nn.functional.binary_cross_entropy_with_logits(model(pictures[rows] / 255), held[rows])
+            shown, wanted = pictures[rows] / 255, held[rows]
+            if mirror and torch.rand(()) < 0.5:
+                shown, wanted = shown.flip(3), wanted[:, mirror]
+            loss = nn.functional.binary_cross_entropy_with_logits(model(shown), wanted)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -150,14 +160,14 @@ def main() -> None:
     dataset = options.dataset or options.out / "dataset"
     if options.dataset is None:
         record(options.out / "recording", options.remotes, 60 * options.minutes / options.remotes)
-        export([Recording(options.out / "recording")], dataset, fps=20)
+        export([Recording(options.out / "recording")], dataset, fps=STEP_RATE)
     pictures, held, keys = load(dataset)
     console.print(
         f"{len(pictures)} rows; held: "
         + ", ".join(f"{k} {h:.0%}" for k, h in zip(keys, held.mean(0), strict=True))
     )
     began = time.monotonic()
-    clone = Clone(learn(pictures, held, options.epochs), keys)
+    clone = Clone(learn(pictures, held, keys, options.epochs), keys)
     console.print(f"learned in {time.monotonic() - began:.0f} s")
     seconds = 60 * options.test
     teacher = evaluate(PixelAgent(), options.remotes, seconds, "the teacher plays")
