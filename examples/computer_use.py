@@ -1,6 +1,6 @@
 """A language model does a task on a remote: a desktop, a browser, or any VNC server.
 
-    pip install 'universe-client[anthropic,hands]'          # or openai
+    pip install '.[anthropic,hands]'          # or openai
     export ANTHROPIC_API_KEY=...                            # or OPENAI_API_KEY
     python examples/computer_use.py anthropic:claude-sonnet-5 desktop.WriteNote-v0 --remotes docker:1
     python examples/computer_use.py openai:gpt-5.4 --remotes 'vnc://localhost:5901' --task "Open a terminal."

@@ -42,7 +42,7 @@ def check_model(name: str) -> None:
         raise ConfigError(f"model {name!r} is not anthropic:MODEL or openai:MODEL")
     vendor = name.partition(":")[0]
     if importlib.util.find_spec(vendor) is None:
-        raise ConfigError(f"{name} needs the package {vendor}: pip install 'universe-client[{vendor}]'")
+        raise ConfigError(f"{name} needs the package {vendor}: pip install '.[{vendor}]'")
     if not any(os.environ.get(key) for key in _KEYS[vendor]):
         raise ConfigError(f"{name} needs your key of the API in the environment variable {_KEYS[vendor][0]}")
 

@@ -1,4 +1,4 @@
-"""Anthropic's computer-use tools, for the SDK `anthropic` (2.12 or later; `pip install 'universe-client[anthropic]'`).
+"""Anthropic's computer-use tools, for the SDK `anthropic` (2.12 or later; `pip install '.[anthropic]'`).
 
 `ComputerToolset` is the newest, `computer_toolset_20260801`, on the SDK's own class of drivers. `OlderComputerTool` is
 one of the three before it. Both go into `tools` of `client.beta.messages.tool_runner`:

@@ -1,4 +1,4 @@
-"""OpenAI's computer-use tools, for the SDK `openai` (3.54 or later; `pip install 'universe-client[openai]'`).
+"""OpenAI's computer-use tools, for the SDK `openai` (3.54 or later; `pip install '.[openai]'`).
 
 `ComputerTool` is `computer`, whose calls are lists of actions, or `computer_use_preview`, with one action a call. It
 plays a whole call at once and returns the items of the next request. `Driver` is for the SDK's own loop,

@@ -203,9 +203,7 @@ def test_what_a_model_needs_is_said(monkeypatch, computer):
     with pytest.raises(ConfigError, match="in the environment variable ANTHROPIC_API_KEY"):
         check_model("anthropic:claude-opus-5")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        ConfigError, match=r"needs the package openai: pip install 'universe-client\[openai\]'"
-    ):
+    with pytest.raises(ConfigError, match=r"needs the package openai: pip install '\.\[openai\]'"):
         begin("openai:gpt-5.4", computer()[0], "", ALL)
     with pytest.raises(ConfigError, match="'mine' is not anthropic:MODEL or openai:MODEL"):
         check_model("mine")
