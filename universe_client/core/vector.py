@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -209,28 +209,30 @@ class RemoteVector:
             RemoteError: with `on_error="raise"`, the error of the first remote that failed.
             LocalStateError: before the first `reset`, or after `close`.
         """
+        every = range(self.n)
+        found = self.poll_some(every if mask is None else [at for at in every if mask[at]], copy, hold)
+        return [found[at] if at in found else Slot(None, 0.0, False, blank()) for at in every]
+
+    def poll_some(self, indexes: Collection[int], copy: bool, hold: bool = False) -> dict[int, Slot]:
+        """Return what has arrived from some of the remotes, by their indexes; see `poll`."""
         with self._one_thread:
-            self._settle(mask)
+            self._settle(indexes)
             self._changed.clear()
             if self.config.on_error == "raise":
-                self._raise_error(mask)
-            return [
-                remote.poll(copy, hold) if mask is None or mask[index] else Slot(None, 0.0, False, blank())
-                for index, remote in enumerate(self.remotes)
-            ]
+                self._raise_error(indexes)
+            return {index: self.remotes[index].poll(copy, hold) for index in indexes}
 
-    def settle(self, mask: Sequence[bool] | None) -> None:
-        """Prepare a poll of the remotes of `mask`: in lock-step, wait until they have run their ticks."""
+    def settle(self, indexes: Collection[int]) -> None:
+        """Prepare a poll of some of the remotes: in lock-step, wait until they have run their ticks."""
         with self._one_thread:
-            self._settle(mask)
+            self._settle(indexes)
 
-    def _settle(self, mask: Sequence[bool] | None) -> None:
+    def _settle(self, indexes: Collection[int]) -> None:
         self.check_reset()
         self._idle.stepped()
         self._progress.allow(_LOOP_LATE)
         if self._is_lockstep:
-            chosen = [remote for index, remote in enumerate(self.remotes) if mask is None or mask[index]]
-            self._await(chosen, lambda remote: remote.is_settled)
+            self._await([self.remotes[index] for index in indexes], lambda remote: remote.is_settled)
 
     def _await(self, waiting: Sequence[Remote], is_over: Callable[[Remote], bool]) -> None:
         deadline = time.monotonic() + self.config.reset_timeout
@@ -247,10 +249,10 @@ class RemoteVector:
                 deadline = time.monotonic() + self.config.reset_timeout
             self.check_open()
 
-    def _raise_error(self, mask: Sequence[bool] | None) -> None:
+    def _raise_error(self, indexes: Collection[int]) -> None:
         """Raise the first error before anything is taken, so that no slot loses what it has."""
-        for index, remote in enumerate(self.remotes):
-            error = remote.error_to_raise() if mask is None or mask[index] else None
+        for index in indexes:
+            error = self.remotes[index].error_to_raise()
             if error is not None:
                 raise error
 

@@ -295,14 +295,13 @@ class Rows:
 
     def look(self, rows: Collection[int]) -> dict[int, Row]:
         """Take over what has arrived for `rows`, and return their results."""
-        mask = self._mask(rows)
-        self.core.settle(mask)
+        self.core.settle(rows)
         self._lend_again(rows)
         for row in rows:
             if self._is_over(row):
                 self.core.remotes[row].look()  # the last frame before the truncation
                 self.core.truncate(row, "time_limit")
-        slots = self.core.poll(mask, copy=False, hold=True)
+        slots = self.core.poll_some(rows, copy=False, hold=True)
         self._check_screens(rows, self.reduction.source)
         self._fit(rows)
         for row in rows:
@@ -348,7 +347,8 @@ class Rows:
         return shown is not None and (self.env_observations is None or "env_observation" in shown)
 
     def _mask(self, rows: Collection[int]) -> list[bool]:
-        return [row in rows for row in range(self.core.n)]
+        chosen = frozenset(rows)
+        return [row in chosen for row in range(self.core.n)]
 
 
 def own_seed(seed: int | Sequence[int | None] | None, row: int) -> int | None:
