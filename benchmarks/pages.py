@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks import BENCHMARKS
 from benchmarks.report import Report, Table, newest
+from benchmarks.scale import RATE
 
 _HOME = Path(__file__).parent
 _DOCS = _HOME.parent / "docs"
@@ -204,6 +205,20 @@ def _gain(measure: str, ratio: float) -> float:
     return ratio if "/s" in measure or ratio == 0 else 1 / ratio
 
 
+def _scale(reports: dict[str, Report]) -> Any:
+    replayed = reports["scale"].tables[0]
+    figure, (left, right) = _axes(2, 8.5, 2.8)
+    labels = [cells[0] for cells in replayed.rows]
+    answered, shares = ([_number(cells[at]) for cells in replayed.rows] for at in (1, 6))
+    sent = [_number(cells[0]) * RATE for cells in replayed.rows]
+    _bars(left, labels, {"frames answered": (answered, OURS), "frames sent": (sent, PEER)})
+    left.set_ylabel("remotes")
+    left.set_xlabel("per second (longer is better)")
+    _bars(right, labels, {"CPU of the agent": (shares, OTHER)})
+    right.set_xlabel("% of a core")
+    return figure
+
+
 _PICTURES = {
     "machine": _machine,
     "decode": _decode,
@@ -212,6 +227,7 @@ _PICTURES = {
     "encodings": _encodings,
     "steps": _steps,
     "lockstep": _lockstep,
+    "scale": _scale,
 }
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,20 +69,27 @@ def measure(console: Console, rounds: int) -> Report:
 @contextmanager
 def paced(path: Path, remotes: int) -> Iterator[int]:
     """Serve a capture at RATE to `remotes` clients at a time; yield the port."""
+    capture = read_capture(path)
+    size = capture.header.width, capture.header.height
+    with sending(size, [bytes(update.data) for update in capture.updates], remotes, RATE) as port:
+        yield port
+
+
+@contextmanager
+def sending(
+    size: tuple[int, int], updates: Sequence[bytes], remotes: int, rate: float, repeat: bool = False
+) -> Iterator[int]:
+    """Serve a screen of `size` (width, height) to `remotes` clients at a time, `rate` updates a second; yield the port.
+
+    With `repeat` it begins again after its end, and when a client requests the whole screen.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         stream = Path(scratch) / "stream"
-        _write_stream(path, stream)
-        with serving(str(build("servers/pacer.c")), str(stream), str(RATE), str(remotes)) as port:
+        lengths = [struct.pack("<I", len(update)) + update for update in updates]
+        stream.write_bytes(struct.pack("<II", *size) + b"".join(lengths))
+        command = [str(build("servers/pacer.c")), str(stream), str(rate), str(remotes)]
+        with serving(*command, *["repeat"] * repeat) as port:
             yield int(port)
-
-
-def _write_stream(path: Path, stream: Path) -> None:
-    capture = read_capture(path)
-    with stream.open("wb") as file:
-        file.write(struct.pack("<II", capture.header.width, capture.header.height))
-        for update in capture.updates:
-            file.write(struct.pack("<I", len(update.data)))
-            file.write(update.data)
 
 
 def _measured(path: Path, remotes: int, harness: str, rounds: int) -> dict[str, list[dict[str, float]]]:

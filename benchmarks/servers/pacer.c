@@ -1,11 +1,13 @@
 /* Sends recorded updates to hundreds of clients, each at its own pace, with little CPU time.
  *
- * usage: pacer STREAM RATE CLIENTS
+ * usage: pacer STREAM RATE CLIENTS [repeat]
  * STREAM, made by benchmarks/drivers/many.py, contains the width, the height, and for each update its length (u32,
  * little endian) and its bytes. The program listens on the loopback interface, prints its port, and ends when stdin is
  * closed. Each client receives its first update at once. When CLIENTS clients have theirs, each receives RATE more per
  * second: in answer to requests, or without them if it enabled continuous updates. After the last update the screen
- * does not change. It is a benchmark program without protection against hostile clients.
+ * does not change; with `repeat` the second follows, and the first, of the whole screen, when a client requests it. The
+ * form of the stream must then be one without state, such as Raw. It is a benchmark program without protection against
+ * hostile clients.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,16 +26,16 @@
 enum { MOST_CLIENTS = 2048, MOST_INPUT = 4096 };
 
 struct client {
-    int socket, stage, asked, continuous;
+    int socket, stage, asked, continuous, again;
     uint32_t sent;       /* of the update under way */
     const uint8_t *next; /* its length, and its bytes */
     double due;
-    size_t held;
-    uint8_t input[MOST_INPUT];
+    size_t held, fence_size;
+    uint8_t input[MOST_INPUT], fence[9 + 64]; /* the answer to the client's fence, for the end of the update under way */
 };
 
 static struct client *clients[MOST_CLIENTS];
-static int count, expected, started;
+static int count, expected, started, repeats;
 static uint8_t *stream;
 static const uint8_t *stream_end;
 static double interval;
@@ -45,6 +47,11 @@ static double now(void) {
 }
 
 static uint32_t word(const uint8_t *at) { return at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24; }
+
+/* Whether a FramebufferUpdateRequest wants the whole screen, whatever has been sent. */
+static int wants_all(const uint8_t *in) {
+    return !in[1] && (in[6] << 8 | in[7]) == (int)word(stream) && (in[8] << 8 | in[9]) == (int)word(stream + 4);
+}
 
 static void say(struct client *client, const void *data, size_t size) {
     if (write(client->socket, data, size) != (ssize_t)size) client->stage = -1;
@@ -103,7 +110,13 @@ static size_t step(struct client *client, const uint8_t *in, size_t held) {
     if (size == 0 || held < size) return 0;
     if (in[0] == 2 && asks_for(in, -312) && asks_for(in, -313)) offer_continuous_updates(client);
     if (in[0] == 3) client->asked = 1;
+    if (in[0] == 3 && repeats && wants_all(in)) client->again = 1;
     if (in[0] == 150) client->continuous = in[1];
+    if (in[0] == 248 && in[4] & 0x80 && size <= sizeof client->fence) {
+        memcpy(client->fence, in, size);
+        client->fence[4] &= 0x7f;
+        client->fence_size = size;
+    }
     return size;
 }
 
@@ -122,6 +135,18 @@ static void receive(struct client *client) {
 }
 
 static void send_some(struct client *client, double time) {
+    if (client->sent == 0 && client->again) {
+        client->due = time;
+        client->next = stream + 8;
+        client->again = 0;
+    } else if (repeats && client->next >= stream_end) {
+        client->next = stream + 12 + word(stream + 8); /* the second update: the first is the whole screen */
+    }
+    if (client->stage != 3) return;
+    if (client->sent == 0 && client->fence_size > 0) {
+        say(client, client->fence, client->fence_size);
+        client->fence_size = 0;
+    }
     if (client->stage != 3 || client->next >= stream_end) return;
     if (!started && client->next != stream + 8) return;
     if (client->sent == 0 && (!(client->asked || client->continuous) || time < client->due)) return;
@@ -197,7 +222,8 @@ static int listen_somewhere(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) return 2;
+    if (argc < 4) return 2;
+    repeats = argc > 4;
     load(argv[1]);
     interval = 1 / atof(argv[2]);
     expected = atoi(argv[3]);
