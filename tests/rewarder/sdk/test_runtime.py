@@ -288,7 +288,7 @@ async def test_a_crash_is_told_and_raised(stage, quick, caplog):
     def script(number):
         if crash.is_set() and stage == "tick":
             raise ZeroDivisionError("secret detail")
-        shape = (9, 16, 3) if crash.is_set() else (8, 16, 3)
+        shape = (9, 16, 3) if crash.is_set() and stage == "frame" else (8, 16, 3)
         return Tick(frame=np.zeros(shape, np.uint8))
 
     runtime = Scripted(script)
@@ -399,7 +399,7 @@ async def test_a_quick_runtime_keeps_its_rate():
         await runtime.until(lambda: runtime.number >= first + 100)
         took = time.monotonic() - began
         health = await get_health(ports)
-    assert took > 0.49, "100 ticks of 5 ms"
+    assert took > 0.45, "100 ticks of 5 ms, of which the first ones may be late"
     assert health["ticks_per_second"] < 210
 
 
