@@ -14,10 +14,10 @@ from universe_client.hands.acts import QUIET, TIMEOUT, Acts
 from universe_client.hands.channel import Channel
 from universe_client.hands.errors import InvalidAction, LostWhileActing
 from universe_client.hands.motion import Motion
-from universe_client.hands.outcome import Outcome, Region, Stillness
-from universe_client.hands.pictures import Format, Picture, drawn
-from universe_client.hands.playing import Pointer, beats, check
-from universe_client.hands.space import Space, scaled
+from universe_client.hands.outcome import Outcome, Stillness
+from universe_client.hands.pictures import Format, Picture, cut
+from universe_client.hands.playing import Pointer, beats, checked
+from universe_client.hands.space import Space
 from universe_client.providers.provider import Provider
 from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
@@ -223,7 +223,7 @@ class Computer(Acts):
             LocalStateError: the episode has ended: call `reset`; or another thread uses this Computer.
         """
         with self._using(), self._channel.listening():
-            batch = self._checked(actions)
+            batch = checked(actions, self._spaced().to_screen, self._channel.buttons)
             if self._channel.done:
                 reason = self._channel.end_reason
                 raise LocalStateError(f"the episode has ended ({reason}): reset() begins the next")
@@ -334,33 +334,17 @@ class Computer(Acts):
         space = self._spaced()
         if format not in (None, "jpeg", "png"):
             raise InvalidAction(f"format={format!r} is neither 'jpeg' nor 'png'")
-        part = Region(0, 0, *space.screen) if region is None else Region(*space.rect(region))
-        if region is None:
-            size = space.size
-        elif scale is None:
-            size = Space.within(part[2:], self._limit).size
-        else:
-            size = scaled(part[2:], scale)
-        array = drawn(self._channel.frame, part, size)
-        shown = space.whole if region is None else Region(*region)
-        return Picture(array, format or self._format, shown, size[0] / part.width, self._quality)
-
-    def _checked(self, actions: Sequence[Action] | Action) -> list[Action]:
-        batch = list(actions) if isinstance(actions, Sequence) else [actions]
-        for number, action in enumerate(batch):
-            try:
-                check(action, self._spaced().to_screen, self._channel.buttons)
-            except InvalidAction as error:
-                where = f"action {number + 1} of {len(batch)}: " if len(batch) > 1 else ""
-                raise InvalidAction(f"{where}{error}") from None
-        return batch
+        array, shown, pixels = cut(self._channel.frame, space, self._limit, region, scale)
+        return Picture(array, format or self._format, shown, pixels, self._quality)
 
     def _play(self, batch: Sequence[Action]) -> int:
         """Play the actions; return how many were played before the episode ended."""
         for played, action in enumerate(batch):
             if not self._play_one(action):
                 if self._channel.failure is not None:
-                    raise self._lost(played, len(batch))
+                    raise LostWhileActing.after(
+                        self._channel.failure, self._channel.label, played, len(batch)
+                    )
                 return played
         return len(batch)
 
@@ -379,17 +363,6 @@ class Computer(Acts):
             return Pointer(pointer.x, pointer.y, pointer.button_mask)
         width, height = self._spaced().screen
         return Pointer(*(self._pointer or (width // 2, height // 2)), 0)
-
-    def _lost(self, played: int, total: int) -> LostWhileActing:
-        cause = self._channel.failure
-        error = LostWhileActing(
-            f"lost after {played} of {total} actions; nothing stays pressed; reset() waits until it is back",
-            remote=self._channel.label,
-            stage="run",
-            played=played,
-        )
-        error.__cause__ = cause
-        return error
 
     def _settle(
         self, quiet: float, timeout: float, ignore: Sequence[tuple[int, int, int, int]] = ()

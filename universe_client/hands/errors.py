@@ -22,3 +22,15 @@ class LostWhileActing(RemoteError):
         """See the class, and `RemoteError`."""
         super().__init__(message, remote=remote, stage=stage)
         self.played = played
+
+    @classmethod
+    def after(cls, cause: Exception | None, remote: str, played: int, total: int) -> LostWhileActing:
+        """Return the error for a connection that `cause` has ended after `played` of `total` actions."""
+        error = cls(
+            f"lost after {played} of {total} actions; nothing stays pressed; reset() waits until it is back",
+            remote=remote,
+            stage="run",
+            played=played,
+        )
+        error.__cause__ = cause
+        return error

@@ -12,6 +12,7 @@ import numpy as np
 
 from universe_client.errors import ConfigError
 from universe_client.hands.outcome import Region
+from universe_client.hands.space import Space, scaled
 from vnc.reduction import Reduction
 from vnc.session import Frame
 
@@ -63,6 +64,36 @@ class Picture:
     def save(self, path: str | Path) -> None:
         """Write `data` to a file."""
         Path(path).write_bytes(self.data)
+
+
+def cut(
+    frame: Frame,
+    space: Space,
+    limit: tuple[int, int] | None,
+    region: tuple[int, int, int, int] | None,
+    scale: float | None,
+) -> tuple[Frame, Region, float]:
+    """Draw a picture of the whole screen, or of a region of it.
+
+    Args:
+        frame: the screen.
+        space: the picture of the whole screen.
+        limit: the largest (width, height) of a region's picture; None has no limit.
+        region: (x, y, width, height) in pixels of the whole picture; None is all of it.
+        scale: pixels per pixel of the region's part of the screen; None is the largest within `limit`, at most 1.
+
+    Returns:
+        The picture, which region it shows, and its pixels per pixel of the screen.
+
+    Raises:
+        InvalidAction: the region is outside of the picture, or its picture would be empty or too large.
+    """
+    if region is None:
+        part, shown, size = Region(0, 0, *space.screen), space.whole, space.size
+    else:
+        part, shown = Region(*space.rect(region)), Region(*region)
+        size = Space.within(part[2:], limit).size if scale is None else scaled(part[2:], scale)
+    return drawn(frame, part, size), shown, size[0] / part.width
 
 
 def drawn(frame: Frame, part: Region, size: tuple[int, int]) -> Frame:

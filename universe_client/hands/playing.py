@@ -96,6 +96,22 @@ def beats(action: Action, pointer: Pointer, place: Place) -> Iterator[Beat]:
             raise InvalidAction(f"{action!r} is not an action of universe_client.hands")
 
 
+def checked(actions: Sequence[Action] | Action, place: Place, buttons: int) -> list[Action]:
+    """Return a batch whose actions can all be played; see `check`.
+
+    Raises:
+        InvalidAction: an action cannot be played; the message has its number in the batch.
+    """
+    batch = list(actions) if isinstance(actions, Sequence) else [actions]
+    for number, action in enumerate(batch):
+        try:
+            check(action, place, buttons)
+        except InvalidAction as error:
+            where = f"action {number + 1} of {len(batch)}: " if len(batch) > 1 else ""
+            raise InvalidAction(f"{where}{error}") from None
+    return batch
+
+
 def check(action: Action, place: Place, buttons: int = 9) -> None:
     """Check that an action can be played by a server that knows so many `buttons`.
 
