@@ -174,7 +174,7 @@ def test_a_lost_connection_drops_what_is_planned(scripted, playing):
     assert step.info["timed.cancelled"] == 1
 
 
-@pytest.mark.parametrize("at", [time.time(), 0.1 - 1e6, math.nan, math.inf, "soon", None])
+@pytest.mark.parametrize("at", [1.8e9, 0.1 - 1e6, math.nan, math.inf, "soon", None])
 def test_a_time_of_another_clock_is_refused(scripted, playing, at):
     env = playing(scripted())
     with pytest.raises(ConfigError, match=r"time of slot 0"):
