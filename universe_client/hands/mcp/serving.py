@@ -14,6 +14,7 @@ from universe_client.hands.mcp.changes import Changes
 from universe_client.hands.mcp.http import http_app
 from universe_client.hands.mcp.remotes import Remotes
 from universe_client.hands.mcp.server import make_server
+from universe_client.hands.mcp.signals import run_until_signal
 from universe_client.hands.mcp.stdin import wakeable_stdin
 from universe_client.providers.provider import Provider
 from universe_client.vector_env import VectorEnv
@@ -24,7 +25,7 @@ _GRACE = 5
 
 
 def serve_stdio(env_id: str | None, remotes: RemotesOption, *, seed: int | None = None) -> None:
-    """Serve over stdin and stdout until stdin ends.
+    """Serve over stdin and stdout until stdin ends, or until SIGINT or SIGTERM.
 
     Args:
         env_id, remotes: as for `VectorEnv`.
@@ -38,7 +39,7 @@ def serve_stdio(env_id: str | None, remotes: RemotesOption, *, seed: int | None 
         async with wakeable_stdin(), opened(env_id, remotes, seed=seed) as server:
             await server.run_stdio_async()
 
-    asyncio.run(serve())
+    run_until_signal(serve())
 
 
 def serve_http(
