@@ -38,12 +38,12 @@ def run_until_signal(work: Coroutine[object, object, None]) -> None:
             # The event loops of Windows handle no signals.
             if sys.platform != "win32" and handler is not signal.SIG_IGN:
                 loop.add_signal_handler(number, stop, number)
-        try:
-            with suppress(asyncio.CancelledError):
-                await task
-        finally:
-            restore()
+        with suppress(asyncio.CancelledError):
+            await task
 
-    asyncio.run(cancellable())
+    try:
+        asyncio.run(cancellable())
+    finally:
+        restore()  # the loop has set the defaults when it was closed
     if received:
         signal.raise_signal(received[0])
