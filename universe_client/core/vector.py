@@ -299,7 +299,11 @@ class RemoteVector:
 
         The next poll reports the episode as truncated, with `reason` as its `end_reason`. No effect when that episode
         has ended already.
+
+        Raises:
+            LocalStateError: this process was forked from the one that made the environment.
         """
+        self._home.enter()
         remote = self.remotes[index]
         if remote.end_episode(reason):
             self._loop.call(remote.link.reset, None)
