@@ -11,7 +11,7 @@ from universe_client.providers.provider import RemoteAddress
 from universe_client.providers.ray import system
 from universe_client.providers.ray.host import Host
 from universe_client.providers.ray.records import Description, Plan, Refusal, Resources
-from universe_client.providers.ray.system import ActorLost, ClusterError
+from universe_client.providers.ray.system import ActorKilled, ActorLost, ClusterError
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +63,15 @@ class Claim:
         return self.placed.done() and not self.placed.cancelled() and self.placed.exception() is None
 
     async def still_answers(self) -> bool:
-        """Return whether the actor, which was placed, still runs."""
+        """Return whether the actor, which was placed, still runs.
+
+        Raises:
+            ActorKilled: somebody has ended it.
+        """
         try:
             await system.result(self._handle.ping.remote(), _PING_TIMEOUT)
+        except ActorKilled:
+            raise
         except ClusterError as error:
             logger.warning("! %s is lost: %s", self.plan.name, error)
             return False

@@ -171,12 +171,18 @@ class RayProvider:
         """Return the claim of a group of remotes: a new one if its actor is lost."""
         async with self._turns[group]:
             claim = self._claims.get(group)
-            if claim is not None and claim.is_placed and not await claim.still_answers():
+            if claim is not None and claim.is_placed and not await self._still_answers(index, claim):
                 self._forget(group, claim)
             self._check_open(index)
             if group not in self._claims:
                 self._claims[group] = Claim(self._plan(group), self._reserved, self.placement_group)
             return self._claims[group]
+
+    async def _still_answers(self, index: int, claim: Claim) -> bool:
+        try:
+            return await claim.still_answers()
+        except ActorKilled:
+            raise self._refused(index, TAKEN_DOWN) from None
 
     def _check_open(self, index: int) -> None:
         if not system.is_connected() or system.this_job() != self._job:
