@@ -24,15 +24,6 @@ def test_ppo_in_one_file_and_with_torchrl_make_two_updates(name):
     assert [line.split()[3:6] for line in output.splitlines()] == [["1", "step", "16"], ["2", "step", "32"]]
 
 
-@pytest.mark.timeout(600)
-def test_a_clone_is_made_of_a_recording_and_plays(tmp_path):
-    out = tmp_path / "clone"
-    options = ["--minutes", "0.2", "--epochs", "1", "--test", "0.05"]
-    output = run("clone_neon_drive.py", "--out", str(out), *options, timeout=550)
-    assert "held: " in output and "mean return: teacher" in output
-    assert (out / "recording" / "events.mcap").exists() and (out / "dataset" / "meta" / "info.json").exists()
-
-
 def test_neon_drive_is_learned_over_vnc(monkeypatch, tmp_path):
     example = load("learn_neon_drive")
     monkeypatch.setattr(example, "STEP_RATE", 60)  # for the test to be short
