@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventReader
 from universe_client.recording.recorder import EVENTS_FILE
-from universe_client.recording.video import Pixels, frames
+from universe_client.recording.video import Pixels, frames, shape
 
 
 class Frame(NamedTuple):
@@ -107,6 +107,7 @@ class Recording:
         self.episodes: list[Episode] = []
         self._playing: dict[int, Episode] = {}
         self._videos: dict[str, _Video] = {}
+        self._shapes: dict[str, tuple[int, int]] = {}
         reader = EventReader(path)
         for event in reader:
             self._take(event)
@@ -152,12 +153,30 @@ class Recording:
                 if index == max(wanted):
                     break
 
+    def shape(self, video: str) -> tuple[int, int]:
+        """Return (height, width) of a video's pictures, in pixels.
+
+        Raises:
+            ConfigError: the video is missing, or is not a video.
+        """
+        if video not in self._shapes:
+            path = self._path(video)
+            try:
+                self._shapes[video] = shape(path)
+            except OSError as error:
+                raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+        return self._shapes[video]
+
+    def _path(self, video: str) -> Path:
+        return (
+            self.directory / Path(video).name
+        )  # events may come from anybody: no name leads out of the folder
+
     def _video(self, name: str, first: int) -> Iterator[tuple[int, Pixels]]:
         """Return the numbered pictures of a video from `first` or an earlier one on."""
         video = self._videos.get(name)
         if video is None or video.next > first:
-            # Events may come from anybody: no name leads out of the folder.
-            video = self._videos[name] = _Video(self.directory / Path(name).name)
+            video = self._videos[name] = _Video(self._path(name))
         return video
 
 

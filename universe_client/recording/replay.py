@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rewarder.sdk.environment import Runtime, Tick
 from universe_client.errors import ConfigError
-from universe_client.recording.reading import Episode, Frame, Recording
+from universe_client.recording.reading import Frame, Recording
 from universe_client.recording.video import Pixels
 from vnc.events import Event
 
@@ -38,7 +38,7 @@ class Replay(Runtime):
         if not self._episodes:
             raise ConfigError(f"{recording.directory}: remote {remote} has no episode with pictures")
         self.env_ids = list(dict.fromkeys(episode.env_id or "recording" for episode in self._episodes))
-        sizes = {picture.shape[:2] for picture in map(self._first, self._episodes) if picture is not None}
+        sizes = {recording.shape(frame.video) for episode in self._episodes for frame in episode.frames}
         if len(sizes) != 1:
             raise ConfigError(f"{recording.directory}: the screen of remote {remote} has {len(sizes)} sizes")
         [(self.height, self.width)] = sizes
@@ -77,7 +77,3 @@ class Replay(Runtime):
         while self._coming is not None and self._coming[0].time <= now:
             shown, self._coming = self._coming[1], next(self._pictures, None)
         return shown
-
-    def _first(self, episode: Episode) -> Pixels | None:
-        picture = next(self._recording.pictures(episode), None)
-        return None if picture is None else picture[1]

@@ -126,3 +126,14 @@ def frames(path: Path) -> Iterator[tuple[int, Pixels]]:
                     )
         except av.InvalidDataError:  # the last fragment is incomplete
             return
+
+
+def shape(path: Path) -> tuple[int, int]:
+    """Return (height, width) of a video's pictures, in pixels, without decoding one.
+
+    Raises:
+        OSError: the file is missing or is not a video.
+    """
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        return stream.height, stream.width
