@@ -124,14 +124,13 @@ def test_f38_failed_attempts_to_connect_leave_nothing_behind(scripted, open_env,
     until(env, failed)
     after = settled(before)
     measure("additional descriptors after 100 failures", after[0] - before[0], at_most=2)
-    # The event loop starts another thread for names when two are looked up at once, and keeps it.
-    measure("additional threads after 100 failures", after[1] - before[1], at_most=2)
+    measure("additional threads after 100 failures", after[1] - before[1], at_most=0)
 
 
 def settled(before: tuple[int, int]) -> tuple[int, int]:
-    """Return the numbers of descriptors and threads once they are as `before`, or after 10 s."""
+    """Return the numbers of descriptors and threads once they are as `before`, or after 60 s."""
     with suppress(AssertionError):  # a connection that has just failed is still being closed
-        wait_until(lambda: all(map(operator.le, in_use(), before)), 10)
+        wait_until(lambda: all(map(operator.le, in_use(), before)), 60)
     return in_use()
 
 
