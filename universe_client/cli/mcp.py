@@ -10,7 +10,7 @@ from secrets import token_urlsafe
 
 from rich.console import Console
 
-from rewarder.runtimes import env_ids
+from universe_client.cli.env_options import add_env_options
 from universe_client.errors import ConfigError
 from universe_client.providers.address import read_secret
 from vnc.private_file import create_private
@@ -38,18 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "env_id",
-        nargs="?",
-        metavar="ENV_ID",
-        help=f"the environment: {', '.join(env_ids())}. Remotes at an address keep their own by default",
-    )
-    parser.add_argument(
-        "--remotes",
-        default="1",
-        metavar="R",
-        help="as for `run`: N, process:N, docker:N, or addresses such as vnc://host:5900+15900; default: %(default)s",
-    )
+    add_env_options(parser)
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the first episodes")
     http = parser.add_argument_group("HTTP")
     http.add_argument(
@@ -79,16 +68,15 @@ def _command(options: argparse.Namespace) -> int:
         from universe_client.hands import mcp
     except ImportError as error:
         raise ConfigError(f"MCP needs the extra 'mcp': pip install '.[mcp]' ({error})") from error
-    remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
     if options.http is None:
         if options.token_file or options.allow_host:
             raise ConfigError("--token-file and --allow-host need --http")
-        mcp.serve_stdio(options.env_id, remotes, seed=options.seed)
+        mcp.serve_stdio(options.env_id, options.remotes, seed=options.seed)
         return 0
     listener = listen(options.http)
     token = _token(options.token_file)
     _announce(listener, token, options.token_file)
-    mcp.serve_http(options.env_id, remotes, listener, token, options.allow_host, seed=options.seed)
+    mcp.serve_http(options.env_id, options.remotes, listener, token, options.allow_host, seed=options.seed)
     return 0
 
 

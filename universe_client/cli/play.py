@@ -7,6 +7,7 @@ import argparse
 from rich.console import Console
 
 from rewarder.cli.option_types import port, positive
+from universe_client.cli.env_options import add_env_options
 from universe_client.vector_env import VectorEnv
 from wrappers import Record, Throttle, Watch
 
@@ -21,10 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the description and the options of `play`."""
     parser.description = _DESCRIPTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("env_id", metavar="ENV_ID", help="the environment, as for `run`")
-    parser.add_argument(
-        "--remotes", default="1", metavar="R", help="where it runs, as for `run`; default: %(default)s"
-    )
+    add_env_options(parser, by_default=False)
     parser.add_argument("--seed", type=int, metavar="N", help="seed of the first episode")
     parser.add_argument("--record", metavar="DIR", help="record in this new folder")
     parser.add_argument(
@@ -41,8 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _command(options: argparse.Namespace) -> int:
-    remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
-    with VectorEnv(options.env_id, remotes) as env:
+    with VectorEnv(options.env_id, options.remotes) as env:
         inner = env if options.record is None else Record(env, options.record)
         watched = Watch(inner, options.port, act=True)
         Console(markup=False).print(f"play at {watched.url}&play", soft_wrap=True)

@@ -15,8 +15,8 @@ from rich.live import Live
 from rich.text import Text
 
 from rewarder.cli.option_types import count, positive
-from rewarder.runtimes import env_ids
 from universe_client.cli.agents import AGENT_HELP, DEFAULT_KEYS, Agent, after_reset, find_agent
+from universe_client.cli.env_options import add_env_options
 from universe_client.cli.run_model import add_model_options, run_model
 from universe_client.cli.run_report import RemoteReport, Report, brief, line, picture, summary
 from universe_client.core.link import Link, State
@@ -55,20 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     parser.description, parser.epilog = _DESCRIPTION, AGENT_HELP
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument(
-        "env_id",
-        nargs="?",
-        metavar="ENV_ID",
-        help=f"the environment: {', '.join(env_ids())}. Remotes at an address keep their own by default",
-    )
-    parser.add_argument(
-        "--remotes",
-        default="1",
-        metavar="R",
-        help="N or embedded:N (N processes), process:N (N programs on X displays), docker:N (N containers), "
-        "docker:N@IMAGE (of your own image), or addresses: vnc://host:5900+15900,host2?password_file=FILE, vncs:// for "
-        "TLS; default: %(default)s",
-    )
+    add_env_options(parser)
     _add_agent(parser.add_argument_group("agent"))
     parser.add_argument(
         "--mode",
@@ -127,10 +114,9 @@ def _command(options: argparse.Namespace) -> int:
     if is_model(options.agent):
         return run_model(options)
     agent = find_agent(options.agent, options.keys.split(","), options.seed)
-    remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
     until = Until(options.steps, options.seconds, options.episodes)
     step_rate = options.step_rate or (_STEP_RATE if options.mode == "realtime" else None)
-    with VectorEnv(options.env_id, remotes, mode=options.mode) as env:
+    with VectorEnv(options.env_id, options.remotes, mode=options.mode) as env:
         session = Run(
             env, agent, step_rate, until, options.record, watch=options.watch, take_over=options.take_over
         )

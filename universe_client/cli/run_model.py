@@ -65,10 +65,9 @@ def run_model(options: argparse.Namespace) -> int:
         raise ConfigError(
             "--watch and --record are for other agents: use --transcript, and `universe-client view`"
         )
-    remotes = int(options.remotes) if options.remotes.isdecimal() else options.remotes
     console = Console(stderr=options.json, markup=False, highlight=False)
     report = ModelReport(options.env_id, options.agent, [])
-    with VectorEnv(options.env_id, remotes) as env:
+    with VectorEnv(options.env_id, options.remotes) as env:
         if env.n != 1:
             raise ConfigError(
                 f"a language model plays one remote, not {env.n}: use --remotes 1, or one address"
