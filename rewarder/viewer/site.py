@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import hmac
 import json
@@ -12,17 +11,16 @@ import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from email.utils import formatdate
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.asyncio.server import ServerConnection
-from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from rewarder.errors import OVERLOADED
 from rewarder.viewer.bridge import Screen, bridge
+from rewarder.viewer.pages import Pages, inline_source
 
 PREFIX = "/viewer/"
 NOVNC_VARIABLE = "UNIVERSE_CLIENT_NOVNC"
@@ -46,21 +44,10 @@ def _page(name: str) -> bytes:
 _WATCH, _MISSING = _page("viewer.html"), _page("missing.html")
 
 
-def _source(inline: str) -> str:
-    """Return the hash of an inline script or style for a Content-Security-Policy (level 2, section 4.2.5)."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
-
-
-_SAFETY = {
-    "Content-Security-Policy": f"default-src 'none'; script-src 'self' {_source(_SCRIPT)}; "
-    f"style-src {_source(_STYLE)}; connect-src 'self'; "
-    "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+_pages = Pages(
+    f"script-src 'self' {inline_source(_SCRIPT)}; style-src {inline_source(_STYLE)}; connect-src 'self'; "
+    "img-src 'self' data: blob:"
+)
 
 log = logging.getLogger(__name__)
 
@@ -126,16 +113,16 @@ class Viewer:
         name = urlsplit(request.path).path.removeprefix(self.prefix)
         if name == "websockify":
             status = self._check(request)
-            return None if status == HTTPStatus.OK else _plain(status)
+            return None if status == HTTPStatus.OK else _pages.plain(status)
         if name == "tokens":
             status = await admit()
-            return self._tokens_page() if status == HTTPStatus.OK else _plain(status)
+            return self._tokens_page() if status == HTTPStatus.OK else _pages.plain(status)
         if name == "":
-            return _response(HTTPStatus.OK, _HTML, _WATCH if self._modules else _MISSING)
+            return _pages.response(HTTPStatus.OK, _HTML, _WATCH if self._modules else _MISSING)
         module = self._modules.get(name)
         if module is None:
-            return _plain(HTTPStatus.NOT_FOUND)
-        return _response(HTTPStatus.OK, _JAVASCRIPT, await asyncio.to_thread(module.read_bytes))
+            return _pages.plain(HTTPStatus.NOT_FOUND)
+        return _pages.response(HTTPStatus.OK, _JAVASCRIPT, await asyncio.to_thread(module.read_bytes))
 
     async def serve(self, websocket: ServerConnection) -> None:
         """Connect a viewer with a valid token to the screen."""
@@ -159,7 +146,7 @@ class Viewer:
 
     def _tokens_page(self) -> Response:
         body = json.dumps({"watch": self.tokens.watch, "act": self.tokens.act}) + "\n"
-        return _response(HTTPStatus.OK, "application/json", body.encode())
+        return _pages.response(HTTPStatus.OK, "application/json", body.encode())
 
 
 def find_novnc(named: Path | None = None) -> Path | None:
@@ -201,16 +188,3 @@ def _token(request: Request) -> str:
 
 def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def _plain(status: HTTPStatus) -> Response:
-    return _response(status, "text/plain; charset=utf-8", f"{status.phrase.lower()}\n".encode())
-
-
-def _response(status: HTTPStatus, kind: str, body: bytes) -> Response:
-    headers = Headers(_SAFETY)
-    headers["Date"] = formatdate(usegmt=True)
-    headers["Connection"] = "close"
-    headers["Content-Type"] = kind
-    headers["Content-Length"] = str(len(body))
-    return Response(status.value, status.phrase, headers, body)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 import hmac
 import json
 import logging
@@ -17,10 +15,10 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from websockets.asyncio.server import Server, ServerConnection, serve
-from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
+from rewarder.viewer.pages import Pages, inline_source
 from universe_client.core.event_loop.loop import LoopThread
 from universe_client.errors import ConfigError
 from universe_client.hands.outcome import Region
@@ -47,19 +45,9 @@ _HTML = (
 log = logging.getLogger(__name__)
 
 
-def _source(inline: str) -> str:
-    """Return the hash of an inline script or style for a Content-Security-Policy (level 2, section 4.2.5)."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"
-
-
-_HEADERS = {
-    "Content-Security-Policy": f"default-src 'none'; script-src {_source(_SCRIPT)}; style-src {_source(_STYLE)}; "
-    "connect-src 'self'; img-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+_pages = Pages(
+    f"script-src {inline_source(_SCRIPT)}; style-src {inline_source(_STYLE)}; connect-src 'self'; img-src blob:"
+)
 
 
 class WallServer:
@@ -123,15 +111,15 @@ class WallServer:
         target = urlsplit(request.path)
         host = request.headers.get("Host", "").rsplit(":", 1)[0]
         if host not in _LOOPBACK:  # another name may belong to a page that was rebound to this machine
-            return _plain(HTTPStatus.FORBIDDEN)
+            return _pages.plain(HTTPStatus.FORBIDDEN)
         if target.path == "/":
-            return _response(HTTPStatus.OK, "text/html; charset=utf-8", _HTML.encode())
+            return _pages.response(HTTPStatus.OK, "text/html; charset=utf-8", _HTML.encode())
         if target.path != "/tiles":
-            return _plain(HTTPStatus.NOT_FOUND)
+            return _pages.plain(HTTPStatus.NOT_FOUND)
         given = parse_qs(target.query).get("token", [""])[0]
         if not hmac.compare_digest(given.encode(), self._token.encode()):
-            return _plain(HTTPStatus.UNAUTHORIZED)
-        return None if self._pages < _MAX_PAGES else _plain(HTTPStatus.SERVICE_UNAVAILABLE)
+            return _pages.plain(HTTPStatus.UNAUTHORIZED)
+        return None if self._pages < _MAX_PAGES else _pages.plain(HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def _watch(self, websocket: ServerConnection) -> None:
         """Send states and pictures to one page until it is closed."""
@@ -179,14 +167,3 @@ def _encode(vision: Frame, longest: int) -> bytes:
     size = max(round(width * scale), 1), max(round(height * scale), 1)
     whole = Region(0, 0, width, height)
     return Picture(drawn(vision, whole, size), "jpeg", whole, scale, _QUALITY).data
-
-
-def _plain(status: HTTPStatus) -> Response:
-    return _response(status, "text/plain; charset=utf-8", f"{status.phrase}\n".encode())
-
-
-def _response(status: HTTPStatus, kind: str, body: bytes) -> Response:
-    headers = Headers(
-        {**_HEADERS, "Content-Type": kind, "Content-Length": str(len(body)), "Connection": "close"}
-    )
-    return Response(status.value, status.phrase, headers, body)
