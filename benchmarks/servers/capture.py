@@ -16,7 +16,7 @@ from rich.console import Console
 from benchmarks.servers.xvnc import address, workload, xvnc
 from benchmarks.workloads.names import WORKLOADS
 from rewarder.display.xdisplay import XDisplay
-from universe_client.cli.record import encoding_numbers
+from universe_client.cli.commands.record import encoding_numbers
 from vnc.capture.capture import Capture
 from vnc.capture.record import RecordOptions, record
 from vnc.capture.scan import Scanner, ServerMessage

@@ -8,7 +8,7 @@ import pytest
 
 import universe_client
 from tests.support.remotes.agent import one_step, until, until_running
-from universe_client.cli.run import Run, Until
+from universe_client.cli.commands.run import Run, Until
 from universe_client.providers.containers.provider import DockerProvider
 
 pytestmark = pytest.mark.docker

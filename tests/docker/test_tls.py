@@ -7,7 +7,7 @@ import pytest
 import universe_client
 from tests.support.network.certificates import authority, identity
 from tests.support.remotes.agent import until_running
-from universe_client.cli.containers import address_of
+from universe_client.cli.commands.containers import address_of
 from universe_client.providers.ray.far import FarDockerProvider
 
 __all__ = ["authority", "identity"]

@@ -13,7 +13,7 @@ PRETENCE = Path(__file__).parent / "systems"
 SCRIPT = """
 import sys
 import universe_client
-import universe_client.cli.main, universe_client.cli.record, universe_client.cli.serve
+import universe_client.cli.main, universe_client.cli.commands.record, universe_client.cli.commands.serve
 import wrappers
 
 assert sys.platform == {system!r}

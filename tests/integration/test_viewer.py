@@ -16,7 +16,7 @@ from tests.rewarder.remotes import Scripted, served, wire
 from tests.support.remotes.agent import PRESS, one_step, until_running, wait_until
 from tests.support.system.headless import page
 from tests.support.system.viewer_page import CONNECTED, looks_like, next_picture, picture, type_folder
-from universe_client.cli.view import viewer_url
+from universe_client.cli.commands.view import viewer_url
 from universe_client.providers import EmbeddedProvider
 from vnc.events import KeyEvent, PointerEvent
 

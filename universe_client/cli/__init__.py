@@ -1,1 +1,1 @@
-"""The `universe-client` command: one file per subcommand."""
+"""The `universe-client` command: its entry point, and what several subcommands use."""

@@ -54,7 +54,7 @@ COMMANDS = {
     "reap": ("remove the containers and actors of agents that have ended", "containers:configure_reap"),
     "doctor": ("check whether agents can run on this machine", "doctor:configure"),
 }
-"""Each command: its line in `--help`, and the function in this folder that adds its options to a parser."""
+"""Each command: its line in `--help`, and the function in `commands/` that adds its options to a parser."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -98,7 +98,7 @@ def command_parser(names: Collection[str]) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=summary)
         if name in names:
             module, _, configure = where.partition(":")
-            getattr(importlib.import_module(f"universe_client.cli.{module}"), configure)(command)
+            getattr(importlib.import_module(f"universe_client.cli.commands.{module}"), configure)(command)
             _add_common_options(name, command)
     return parser
 

@@ -65,7 +65,7 @@ def test_a_limit_that_is_none_is_refused(capsys, option, value):
 
 def test_a_warning_is_one_line(capsys, monkeypatch):
     monkeypatch.setattr(
-        "universe_client.cli.doctor.doctor", lambda: warnings.warn("it is slow", stacklevel=1) or 0
+        "universe_client.cli.commands.doctor.doctor", lambda: warnings.warn("it is slow", stacklevel=1) or 0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -105,7 +105,7 @@ def test_a_command_imports_no_other_command():
 import sys
 from universe_client.cli.main import command_parser
 command_parser(["doctor"]).parse_args(["doctor"])
-assert "universe_client.cli.doctor" in sys.modules
-assert not {"universe_client.cli.run", "universe_client.cli.view"} & sys.modules.keys()
+assert "universe_client.cli.commands.doctor" in sys.modules
+assert not {"universe_client.cli.commands.run", "universe_client.cli.commands.view"} & sys.modules.keys()
 """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,7 +14,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from universe_client.cli.mcp import listen
+from universe_client.cli.commands.mcp import listen
 from universe_client.errors import ConfigError
 from universe_client.hands.mcp.http import http_app
 from universe_client.hands.mcp.remotes import Remotes

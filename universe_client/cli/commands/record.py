@@ -107,7 +107,7 @@ def configure_replay(parser: argparse.ArgumentParser) -> None:
 def _replay_either(options: argparse.Namespace) -> int:
     if not options.file.is_dir():
         return replay_command(options.file, options.host, options.port, options.speed)
-    from universe_client.cli.replay_run import replay_run
+    from universe_client.cli.commands.replay_run import replay_run
 
     return replay_run(options)
 

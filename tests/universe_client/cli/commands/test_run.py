@@ -9,7 +9,7 @@ import pytest
 
 from rewarder.version import VERSION
 from universe_client.cli.agents import NoopAgent
-from universe_client.cli.run import Run, Until, run
+from universe_client.cli.commands.run import Run, Until, run
 from universe_client.core.info import SCHEMA
 from universe_client.providers.provider import RemoteAddress
 from vnc.drivers import choose
@@ -69,7 +69,7 @@ def test_a_run_that_ends_too_early_says_what_the_remotes_wait_for(open_env, scri
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(open_env, scripted, capsys, monkeypatch):
-    monkeypatch.setattr("universe_client.cli.run._LINE_EVERY", 0.05)
+    monkeypatch.setattr("universe_client.cli.commands.run._LINE_EVERY", 0.05)
     assert run(Run(open_env(scripted()), NoopAgent(), 100.0, Until(seconds=0.5)), None, False) == 0
     out, err = capsys.readouterr()
     lines = err.splitlines()

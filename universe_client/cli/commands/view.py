@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from rewarder.display.guard import secret_directory
-from universe_client.cli.containers import address_of
+from universe_client.cli.commands.containers import address_of
 from universe_client.cli.pages import viewer_url
 from universe_client.errors import ConfigError
 from universe_client.providers.address import parse

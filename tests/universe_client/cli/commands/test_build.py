@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from universe_client.cli.build import build, build_arguments
+from universe_client.cli.commands.build import build, build_arguments
 from universe_client.errors import ConfigError
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def test_proxies_and_the_index_are_taken_over(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from universe_client.cli import serve
+from universe_client.cli.commands import serve
 from universe_client.errors import ConfigError
 from universe_client.recording.extra import require
 

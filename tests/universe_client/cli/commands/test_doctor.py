@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewarder.version import VERSION
-from universe_client.cli.doctor import Finding, doctor, examine
+from universe_client.cli.commands.doctor import Finding, doctor, examine
 from vnc.drivers import Choice
 
 
@@ -13,7 +13,7 @@ from vnc.drivers import Choice
 def test_advice_keeps_its_brackets(capsys, monkeypatch, bad, status):
     monkeypatch.setenv("COLUMNS", "200")
     findings = [Finding("docker[x]", "[red]not usable", "pip install '.[docker]' in [/dev]", bad=bad)]
-    monkeypatch.setattr("universe_client.cli.doctor.examine", lambda: iter(findings))
+    monkeypatch.setattr("universe_client.cli.commands.doctor.examine", lambda: iter(findings))
     assert doctor() == status
     told = capsys.readouterr().out
     assert "docker[x]" in told and "[red]not usable" in told and "pip install '.[docker]' in [/dev]" in told
@@ -47,7 +47,9 @@ class Record:
     ],
 )
 def test_the_portable_driver_comes_with_the_command_for_the_native_one(monkeypatch, record, origin):
-    monkeypatch.setattr("universe_client.cli.doctor.choose", lambda driver: Choice("portable", "no _core"))
+    monkeypatch.setattr(
+        "universe_client.cli.commands.doctor.choose", lambda driver: Choice("portable", "no _core")
+    )
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: Record(record))
     monkeypatch.setattr("shutil.which", lambda name: None)
     finding = next(found for found in examine() if found.what == "vnc driver")

@@ -10,9 +10,9 @@ import pytest
 
 from tests.rewarder.remotes import Scripted, served
 from tests.support.network.certificates import Authority
-from universe_client.cli import view as view_module
+from universe_client.cli.commands import view as view_module
+from universe_client.cli.commands.view import viewer_url
 from universe_client.cli.main import main
-from universe_client.cli.view import viewer_url
 from universe_client.errors import ConfigError
 from universe_client.providers.address import parse
 from vnc.vncauth import obfuscated

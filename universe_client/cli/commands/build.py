@@ -82,7 +82,7 @@ def _pip_setting(key: str) -> str:
 
 
 def _checkout(source: Path | None) -> Path:
-    candidates = [source] if source else [Path.cwd(), Path(__file__).parents[2]]
+    candidates = [source] if source else [Path.cwd(), Path(__file__).parents[3]]
     for path in candidates:
         if (path / "docker" / "base" / "Dockerfile").exists():
             return path.resolve()

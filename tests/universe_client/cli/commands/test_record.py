@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from universe_client.cli.commands.record import encoding_numbers
 from universe_client.cli.main import main
-from universe_client.cli.record import encoding_numbers
 from universe_client.errors import ConfigError
 from vnc.capture.capture import read_capture
 from vnc.capture.record import record

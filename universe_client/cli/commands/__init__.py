@@ -1,0 +1,1 @@
+"""The subcommands of `universe-client`: one file each."""
