@@ -32,7 +32,7 @@ from vnc.capture.scan import Scanner
 from vnc.client.handshake import handshake
 from vnc.errors import AuthError, ProtocolError, VNCError
 from vnc.events import Event, KeyEvent, PointerEvent
-from vnc.pixel_format import RGBX
+from vnc.pixels.pixel_format import RGBX
 from vnc.server.gate import Gate
 from vnc.server.input import MAX_HELD, ClientInput
 from vnc.server.protocol import BeginTLS, ServerProtocol

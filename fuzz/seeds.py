@@ -21,7 +21,7 @@ from fuzz.parsers import HEIGHT, WIDTH
 from vnc.capture.capture import Capture, read_capture
 from vnc.capture.scan import FRAMEBUFFER_UPDATE, Scanner, ServerMessage
 from vnc.encodings import HEXTILE, RAW, RRE, SHARED_FRAMES, SHARED_OFFER, TIGHT, ZLIB, ZRLE
-from vnc.pixel_format import RGBX
+from vnc.pixels.pixel_format import RGBX
 
 CORPUS = Path(__file__).parent / "corpus"
 VECTORS = Path(__file__).parents[1] / "tests" / "vectors"

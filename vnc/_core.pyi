@@ -68,7 +68,7 @@ class Pump:
 
 @final
 class Reduction:
-    """Which smaller picture to make of frames of one shape; see `vnc.reduction.Reduction`."""
+    """Which smaller picture to make of frames of one shape; see `vnc.pixels.reduction.Reduction`."""
 
     def __new__(
         cls,

@@ -6,16 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vnc.errors import VNCError
 from vnc.events import Event, TimedEvents
-from vnc.reduction import Reduction
+from vnc.pixels.frame import Frame as Frame
+from vnc.pixels.reduction import Reduction
 from vnc.tls import TLS
-
-Frame = NDArray[np.uint8]
-"""Pixels of a screen: shape (height, width, 3), dtype uint8, channels red, green, blue."""
 
 PixelsBy = Literal["shared", "vnc"]
 """How pixels come: through memory that a server on this host shares, or encoded on the VNC connection."""

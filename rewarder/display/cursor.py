@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.server.damage import Rect
+from vnc.server.framebuffer.damage import Rect
 from vnc.session import Frame
 
 

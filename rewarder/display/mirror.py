@@ -16,10 +16,10 @@ from rewarder.display.x11_pixels import XPixels
 from rewarder.display.x11_stream import XError
 from rewarder.display.xdisplay import XDisplay
 from rewarder.display.xvnc_client import BUTTONS, XvncClient
-from vnc.bgrx import bgrx_to_rgb
 from vnc.errors import VNCError
 from vnc.events import MOST_BUTTONS, Event, PointerEvent
-from vnc.server.damage import Rect
+from vnc.pixels.bgrx import bgrx_to_rgb
+from vnc.server.framebuffer.damage import Rect
 from vnc.server.server import VNCServer
 from vnc.session import Frame, VNCAddress
 from vnc.vncauth import vnc_password
@@ -35,8 +35,9 @@ log = logging.getLogger(__name__)
 class Mirror:
     """The mirror of one display. Use it on one event loop.
 
-    It implements `vnc.server.source.Source`: it reads the display only for clients that wait, and a client's request of
-    the whole screen, or fence, is answered when what the display shows at that moment has been read.
+    It implements `vnc.server.framebuffer.source.Source`: it reads the display only for clients that wait, and a
+    client's request of the whole screen, or fence, is answered when what the display shows at that moment has been
+    read.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rewarder.display.cursor import Cursor
 from rewarder.display.x11_stream import GENERIC_EVENT, XError, XStream
-from vnc.server.damage import Rect, bounded
+from vnc.server.framebuffer.damage import Rect, bounded
 
 _CONFIGURE_NOTIFY, _QUERY_POINTER = 22, 38
 _STRUCTURE_NOTIFY = 1 << 17

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.session import Frame, Session
 
 

@@ -25,7 +25,7 @@ from universe_client.gym import infos as gym_infos
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.startup import await_links
 from vnc.events import Event, TimedEvents
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.session import Frame
 
 _SKIPPED, _COUNT = "env_status.skipped_episodes", "stats.reward.count"

@@ -38,7 +38,7 @@ from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
 from universe_client.spaces.action_maps import ActionMap, action_map, is_lasting
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 
 
 @refuse_old_names

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from vnc.server.comparison import copy_frame
-from vnc.server.damage import TILE, Grid, Rect, merge, tiles, touched
+from vnc.server.framebuffer.comparison import copy_frame
+from vnc.server.framebuffer.damage import TILE, Grid, Rect, merge, tiles, touched
 from vnc.session import Frame
 
 RESTLESS_AFTER = 1.0

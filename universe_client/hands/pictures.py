@@ -13,7 +13,7 @@ import numpy as np
 from universe_client.errors import ConfigError
 from universe_client.hands.outcome import Region
 from universe_client.hands.space import Space, scaled
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.session import Frame
 
 Format = Literal["jpeg", "png"]

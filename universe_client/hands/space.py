@@ -7,7 +7,7 @@ from typing import Any
 
 from universe_client.hands.errors import InvalidAction
 from universe_client.hands.outcome import Region
-from vnc.server.damage import Rect
+from vnc.server.framebuffer.damage import Rect
 
 MOST_PIXELS = 8192
 """The longest side of a picture."""

@@ -28,9 +28,9 @@ import msgspec
 
 from vnc.capture.scan import BELL, COLOUR_MAP, FRAMEBUFFER_UPDATE, ServerMessage
 from vnc.errors import ProtocolError
-from vnc.pixel_format import RGBX, PixelFormat
+from vnc.pixels.pixel_format import RGBX, PixelFormat
 from vnc.private_file import create_private
-from vnc.server.damage import Rect
+from vnc.server.framebuffer.damage import Rect
 
 MAX_BYTES = 1 << 30
 """The default bound of a file: five seconds of full-screen noise in Raw at 1024x768."""

@@ -28,8 +28,8 @@ from vnc.encodings import (
 )  # fmt: skip
 from vnc.errors import AuthError, PeerLost, ProtocolError
 from vnc.events import KeyEvent, PointerEvent, encode
-from vnc.pixel_format import RGBX, PixelFormat
-from vnc.server.damage import Rect
+from vnc.pixels.pixel_format import RGBX, PixelFormat
+from vnc.server.framebuffer.damage import Rect
 from vnc.server.protocol import Message, ServerProtocol, SetEncodings, SetPixelFormat, UpdateRequest
 from vnc.session import Limits, Timeouts, VNCAddress
 from vnc.vncauth import Passwords

@@ -13,7 +13,7 @@ from vnc.capture.capture import Capture, Recorded
 from vnc.capture.scan import FRAMEBUFFER_UPDATE
 from vnc.encodings import RAW, TIGHT, ZLIB, ZRLE
 from vnc.errors import AuthError, ProtocolError
-from vnc.pixel_format import RGBX
+from vnc.pixels.pixel_format import RGBX
 from vnc.server.protocol import (
     Established,
     Message,

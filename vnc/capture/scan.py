@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vnc import encodings
 from vnc.errors import LimitExceeded, ProtocolError
-from vnc.pixel_format import PixelFormat, tpixel
+from vnc.pixels.pixel_format import PixelFormat, tpixel
 from vnc.session import Limits
 
 FRAMEBUFFER_UPDATE, COLOUR_MAP, BELL, CUT_TEXT, END_OF_CONTINUOUS_UPDATES, FENCE = 0, 1, 2, 3, 150, 248

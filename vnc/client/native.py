@@ -28,7 +28,7 @@ from vnc.errors import (
     unreachable,
 )
 from vnc.events import Event, TimedEvents, encode
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 

@@ -29,8 +29,8 @@ from vnc.client.timed import LoopPlan
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, TimedEvents, encode
-from vnc.reduction import Reduction
-from vnc.server.damage import Part, around
+from vnc.pixels.reduction import Reduction
+from vnc.server.framebuffer.damage import Part, around
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 
 if TYPE_CHECKING:

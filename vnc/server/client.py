@@ -14,10 +14,11 @@ from vnc import fences
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, SHARED_FRAMES, is_this_host
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
-from vnc.pixel_format import RGBX, PixelFormat, colour_map
-from vnc.server.damage import Damage, Grid, Rect
+from vnc.pixels.pixel_format import RGBX, PixelFormat, colour_map
 from vnc.server.desktop import Desktop
 from vnc.server.encoders import ENCODERS, RAW, Encoder, preferred
+from vnc.server.framebuffer.damage import Damage, Grid, Rect
+from vnc.server.framebuffer.source import MAX_WAITING, Barrier
 from vnc.server.input import ClientInput
 from vnc.server.protocol import (
     BeginTLS,
@@ -32,7 +33,6 @@ from vnc.server.protocol import (
     UpdateRequest,
 )
 from vnc.server.shared import SharedFrames
-from vnc.server.source import MAX_WAITING, Barrier
 from vnc.vncauth import Access
 
 log = logging.getLogger("vnc.server.server")

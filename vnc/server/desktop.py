@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vnc.events import Event
+from vnc.server.framebuffer.screen import Screen
+from vnc.server.framebuffer.source import Source
 from vnc.server.handover import Handover
 from vnc.server.limits import ServerLimits
 from vnc.server.penalties import Penalties
-from vnc.server.screen import Screen
-from vnc.server.source import Source
 from vnc.vncauth import Passwords
 
 if TYPE_CHECKING:

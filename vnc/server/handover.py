@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable
 
 from vnc.peer_user import peer_user
-from vnc.server.ring import Layout
+from vnc.server.framebuffer.ring import Layout
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from vnc import fences
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import MOST_BUTTONS, Event, KeyEvent, PointerEvent
-from vnc.pixel_format import RGBX, PixelFormat
+from vnc.pixels.pixel_format import RGBX, PixelFormat
 from vnc.security_types import NONE, VENCRYPT, VENCRYPT_VERSION, VNC_AUTH, X509_NONE, X509_VNC
 from vnc.server.conversation import Conversation, Parser, drop, read_encodings
-from vnc.server.damage import Rect
+from vnc.server.framebuffer.damage import Rect
 from vnc.vncauth import CHALLENGE_BYTES, Access, Passwords
 
 MAX_CUT_TEXT = 2**31 - 1

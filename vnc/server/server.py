@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 from vnc.events import Event
 from vnc.server.client import ClientConnection
-from vnc.server.damage import Grid, Rect
 from vnc.server.desktop import Desktop
+from vnc.server.framebuffer.damage import Grid, Rect
+from vnc.server.framebuffer.screen import Screen
+from vnc.server.framebuffer.source import Source
 from vnc.server.handover import Handover
 from vnc.server.limits import ServerLimits
 from vnc.server.penalties import Penalties
-from vnc.server.screen import Screen
-from vnc.server.source import Source
 from vnc.session import Frame
 from vnc.vncauth import Passwords
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from vnc.encodings import SHARED_OFFER
 from vnc.errors import ProtocolError
+from vnc.server.framebuffer.screen import Screen
 from vnc.server.handover import Handover
-from vnc.server.screen import Screen
 
 _VERSION = 1
 # 1 message-type + 1 padding + 2 number-of-rects; 2 x + 2 y + 2 width + 2 height + 4 encoding; 1 version + 16 token

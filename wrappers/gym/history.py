@@ -12,7 +12,7 @@ from universe_client.errors import ConfigError
 from universe_client.gym.infos import FRAME_NUMBER, RESETTING, put
 from universe_client.gym.startup import brighten
 from universe_client.gym.vector_env import GymVectorEnv
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.session import Frame
 from wrappers.gym.pixel_wrapper import PixelWrapper, vision_of
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows

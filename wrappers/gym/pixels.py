@@ -7,7 +7,7 @@ from typing import Any
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from wrappers.gym.reducing import ReducingWrapper
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.gym.vector_env import GymVectorEnv
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.session import Frame
 from wrappers.gym.pixel_wrapper import PixelWrapper, vision_of
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult

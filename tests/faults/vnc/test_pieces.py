@@ -22,7 +22,7 @@ from tests.support.vnc.rfb import Peer, listening
 from tests.support.vnc.sessions import taken
 from vnc import _core
 from vnc.capture.capture import Capture, read_capture
-from vnc.pixel_format import RGBX
+from vnc.pixels.pixel_format import RGBX
 from vnc.security_types import VENCRYPT, X509_NONE
 from vnc.session import Frame, Limits, Timeouts
 

@@ -1,4 +1,4 @@
-"""One remote as the agent sees it, beyond `tests/integration/test_semantics_*.py`."""
+"""One remote as the agent sees it, beyond `tests/integration/semantics/`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe_client.hands.motion import RESTLESS_AFTER, Motion, clusters
-from vnc.server.damage import Rect
+from vnc.server.framebuffer.damage import Rect
 
 QUIET = 0.1
 

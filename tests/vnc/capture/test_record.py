@@ -32,7 +32,7 @@ from vnc.capture.capture import CaptureWriter, read_capture
 from vnc.capture.record import Recorder, RecordOptions, record
 from vnc.client.portable import connect
 from vnc.errors import AuthError, ConnectError, PeerLost, ProtocolError
-from vnc.pixel_format import BGR233, RGBX
+from vnc.pixels.pixel_format import BGR233, RGBX
 from vnc.server.server import VNCServer
 from vnc.session import VNCAddress
 from vnc.tls import TLS

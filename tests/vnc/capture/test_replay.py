@@ -21,7 +21,7 @@ from tests.support.vnc.captures import (
 from vnc.capture.capture import CaptureHeader, CaptureWriter, read_capture
 from vnc.capture.replay import ReplayServer
 from vnc.capture.scan import ServerMessage
-from vnc.pixel_format import BGR233
+from vnc.pixels.pixel_format import BGR233
 
 path = captures.path  # fixtures
 

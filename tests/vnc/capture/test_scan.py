@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vnc.capture.scan import Payload, Scanner, ServerMessage
 from vnc.errors import LimitExceeded, ProtocolError
-from vnc.pixel_format import BGR233, RGBX, PixelFormat
+from vnc.pixels.pixel_format import BGR233, RGBX, PixelFormat
 from vnc.session import Limits
 
 WIDTH, HEIGHT = 64, 48

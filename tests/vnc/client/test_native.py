@@ -1,4 +1,4 @@
-"""The native driver; tests of both drivers are in `test_drivers_*.py`."""
+"""The native driver; tests of both drivers are in `drivers/`."""
 
 from __future__ import annotations
 

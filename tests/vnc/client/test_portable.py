@@ -1,4 +1,4 @@
-"""The portable driver; tests of both drivers are in `test_drivers_*.py`."""
+"""The portable driver; tests of both drivers are in `drivers/`."""
 
 from __future__ import annotations
 

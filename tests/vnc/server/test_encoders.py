@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.vnc.rfb_client import Pixels, TightDecoder, ZRLEDecoder
-from vnc.pixel_format import BGR233, RGBX, PixelFormat, convert
-from vnc.server.damage import Rect
+from vnc.pixels.pixel_format import BGR233, RGBX, PixelFormat, convert
 from vnc.server.encoders import ENCODERS, RAW, TIGHT, ZRLE, preferred
 from vnc.server.encoders.runs import find_runs
 from vnc.server.encoders.tight import TightEncoder, _compact_length
 from vnc.server.encoders.zrle import ZRLEEncoder
-from vnc.server.screen import Screen
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 Frame = NDArray[np.uint8]
 

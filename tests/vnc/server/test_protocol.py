@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
 from vnc.events import KeyEvent, PointerEvent, encode
-from vnc.pixel_format import BGR233, RGBX
+from vnc.pixels.pixel_format import BGR233, RGBX
 from vnc.server.conversation import MAX_ENCODINGS
-from vnc.server.damage import Rect
+from vnc.server.framebuffer.damage import Rect
 from vnc.server.protocol import (
     AUTH_FAILED,
     REFUSED,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tests.vnc.rfb_client import Refused, RFBClient, ZRLEDecoder
 from vnc.events import Event, KeyEvent, PointerEvent, encode
-from vnc.pixel_format import BGR233, RGBX, PixelFormat, convert
+from vnc.pixels.pixel_format import BGR233, RGBX, PixelFormat, convert
 from vnc.server.server import ServerLimits, VNCServer
 
 WIDTH, HEIGHT = 100, 70

@@ -20,7 +20,7 @@ from tests.support.vnc import viewers
 from tests.support.vnc.sessions import taken
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent
-from vnc.pixel_format import RGBX
+from vnc.pixels.pixel_format import RGBX
 from vnc.server.protocol import TLS_REQUIRED, BeginTLS, Established, ServerProtocol
 from vnc.server.server import ServerLimits, VNCServer
 from vnc.session import Frame

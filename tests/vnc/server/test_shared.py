@@ -22,8 +22,8 @@ from tests.vnc.shared_client import SharedClient, ask, knock
 from vnc.encodings import RAW, SHARED_FRAMES
 from vnc.events import KeyEvent, encode
 from vnc.server import handover
+from vnc.server.framebuffer.ring import Layout
 from vnc.server.handover import MAX_PENDING, Handover
-from vnc.server.ring import Layout
 from vnc.server.server import ServerLimits, VNCServer
 
 

@@ -11,7 +11,7 @@ from tests.support.vnc.film import Film
 from universe_client import ConfigError
 from universe_client.gym.vector_env import GymVectorEnv
 from universe_client.spaces.pixel_box import PixelBox
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.server.server import VNCServer
 from wrappers import Crop, EpisodicLives, FrameSkip, FrameStack, Grey, MaxFrames, Resize, RewardClip
 

@@ -20,7 +20,7 @@ from vnc.capture.record import Recorder, RecordOptions, record
 from vnc.capture.replay import ReplayServer
 from vnc.encodings import BY_NAME, LAST_RECT, jpeg
 from vnc.errors import VNCError
-from vnc.pixel_format import PixelFormat
+from vnc.pixels.pixel_format import PixelFormat
 from vnc.session import VNCAddress
 
 DEFAULT_ENCODINGS = "tight,zrle,hextile,copyrect,raw"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from vnc.pixel_format import PixelFormat
-from vnc.server.damage import Rect
-from vnc.server.screen import Screen
+from vnc.pixels.pixel_format import PixelFormat
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 
 class EncodedRect(NamedTuple):

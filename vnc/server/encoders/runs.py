@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.pixel_format import Codes
+from vnc.pixels.pixel_format import Codes
 
 _SAMPLE = 512  # pixels that are checked first; they suffice for most areas of many colours
 

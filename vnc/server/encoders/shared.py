@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vnc.pixel_format import PixelFormat
-from vnc.server.damage import Rect
+from vnc.pixels.pixel_format import PixelFormat
 from vnc.server.encoders.base import EncodedRect
-from vnc.server.screen import Screen
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 
 class SharedEncoder:

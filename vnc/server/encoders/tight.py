@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from vnc.pixel_format import Codes, Packing, PixelFormat, tpixel
-from vnc.server.damage import Rect
+from vnc.pixels.pixel_format import Codes, Packing, PixelFormat, tpixel
 from vnc.server.encoders.base import EncodedRect
 from vnc.server.encoders.runs import find_runs, pack_bits
-from vnc.server.screen import Screen
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 _MAX_WIDTH = 2048  # the protocol's
 _MAX_PIXELS = 65536  # TigerVNC's limit, by which clients size their buffers

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.pixel_format import Codes, Packing, PixelFormat, cpixel
-from vnc.server.damage import Rect
+from vnc.pixels.pixel_format import Codes, Packing, PixelFormat, cpixel
 from vnc.server.encoders.base import EncodedRect
 from vnc.server.encoders.runs import Runs, find_runs, pack_bits
-from vnc.server.screen import Screen
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 _TILE = 64
 _LEVEL = 1  # level 6 takes several times the CPU time to save a tenth of the bytes

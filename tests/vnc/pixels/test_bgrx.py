@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.drivers import needs_native
-from vnc.bgrx import _with_numpy, bgrx_to_rgb
+from vnc.pixels.bgrx import _with_numpy, bgrx_to_rgb
 
 BOTH = pytest.mark.parametrize("convert", [bgrx_to_rgb, _with_numpy])
 

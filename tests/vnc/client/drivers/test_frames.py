@@ -13,7 +13,7 @@ import pytest
 from tests.support.vnc.rfb import HEIGHT, WIDTH, Peer, header, raw, update
 from tests.support.vnc.sessions import taken
 from vnc.errors import PeerLost
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 from vnc.server.server import VNCServer
 
 

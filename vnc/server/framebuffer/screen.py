@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from vnc.pixel_format import Codes, PixelFormat, convert, word_layout
-from vnc.server.comparison import copy_frame
-from vnc.server.damage import Grid, Rect, touched
-from vnc.server.memory import sealed_memory
-from vnc.server.ring import Layout, Ring, private_ring
+from vnc.pixels.pixel_format import Codes, PixelFormat, convert, word_layout
+from vnc.server.framebuffer.comparison import copy_frame
+from vnc.server.framebuffer.damage import Grid, Rect, touched
+from vnc.server.framebuffer.memory import sealed_memory
+from vnc.server.framebuffer.ring import Layout, Ring, private_ring
 from vnc.session import Frame
 
 SHARED_BUFFERS = 8

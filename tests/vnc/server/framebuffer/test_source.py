@@ -10,8 +10,8 @@ import pytest
 
 from tests.vnc.rfb_client import RFBClient
 from vnc import fences
+from vnc.server.framebuffer.source import MAX_WAITING
 from vnc.server.server import Rect, ServerLimits, VNCServer
-from vnc.server.source import MAX_WAITING
 
 WIDTH, HEIGHT = 100, 70
 

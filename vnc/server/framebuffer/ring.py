@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.pixel_format import Codes, WordLayout
-from vnc.server.damage import TILE, Rect, tiles
+from vnc.pixels.pixel_format import Codes, WordLayout
+from vnc.server.framebuffer.damage import TILE, Rect, tiles
 from vnc.session import Frame
 
 _GUARD = 64

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vnc.server.ring import Layout, Ring, private_ring
+from vnc.server.framebuffer.ring import Layout, Ring, private_ring
 
 
 def ring(width: int = 20, height: int = 10, buffers: int = 8) -> Ring:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.server.damage import Grid, changed_tiles
+from vnc.server.framebuffer.damage import Grid, changed_tiles
 from vnc.session import Frame
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.drivers import needs_native
-from vnc.reduction import Reduction
+from vnc.pixels.reduction import Reduction
 
 SIDES = st.integers(1, 60)
 

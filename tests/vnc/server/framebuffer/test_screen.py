@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vnc.pixel_format import BGR233, RGBX
-from vnc.server.damage import Rect
-from vnc.server.screen import Screen
+from vnc.pixels.pixel_format import BGR233, RGBX
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 
 def test_another_shape_or_type_is_the_callers_mistake() -> None:

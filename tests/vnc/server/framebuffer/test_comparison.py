@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from vnc import _core
-from vnc.server.comparison import copy_frame, copy_with_numpy
-from vnc.server.ring import Ring, private_ring
+from vnc.server.framebuffer.comparison import copy_frame, copy_with_numpy
+from vnc.server.framebuffer.ring import Ring, private_ring
 
 
 @st.composite

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vnc.errors import ProtocolError
-from vnc.session import Frame
+from vnc.pixels.frame import Frame
 
 Codes = NDArray[np.unsignedinteger[Any]]
 """One unsigned integer per pixel; its bytes in memory are the pixel's bytes on the wire."""

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vnc.server.damage import MAX_RECTS, TILE, Damage, Rect, merge
-from vnc.server.screen import Screen
+from vnc.server.framebuffer.damage import MAX_RECTS, TILE, Damage, Rect, merge
+from vnc.server.framebuffer.screen import Screen
 
 
 def covered(rects: list[Rect], width: int, height: int) -> np.ndarray:

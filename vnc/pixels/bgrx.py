@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from vnc.session import Frame
+from vnc.pixels.frame import Frame
 
 __all__ = ["bgrx_to_rgb"]
 

@@ -11,9 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vnc.errors import ProtocolError
-from vnc.pixel_format import BGR233, RGBX, PixelFormat, colour_map, convert, cpixel, tpixel, word_layout
-from vnc.server.damage import Rect
-from vnc.server.screen import Screen
+from vnc.pixels.pixel_format import (
+    BGR233,
+    RGBX,
+    PixelFormat,
+    colour_map,
+    convert,
+    cpixel,
+    tpixel,
+    word_layout,
+)
+from vnc.server.framebuffer.damage import Rect
+from vnc.server.framebuffer.screen import Screen
 
 BGRX = PixelFormat(32, 24, False, True, 255, 255, 255, 16, 8, 0)
 RGB565 = PixelFormat(16, 16, False, True, 31, 63, 31, 11, 5, 0)
