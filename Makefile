@@ -118,6 +118,8 @@ lint-ports: .venv/.dev
 	cd vnc/core && for target in $(PORTS); do \
 	    cargo clippy --quiet --locked --workspace --all-targets --target $$target -- -D warnings || exit 1; \
 	done
+	cd vnc/core && PYO3_CONFIG_FILE=$(CURDIR)/.ci/free-threaded.pyo3 CARGO_TARGET_DIR=target/free-threaded \
+	    cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
 	for platform in darwin win32; do \
 	    $(BIN)/mypy --config-file .ci/mypy-elsewhere.ini --platform $$platform --cache-dir .mypy_cache/$$platform || exit 1; \
 	done

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from rewarder.runtimes.browser.devtools import DevTools
+from rewarder.runtimes.browser.devtools import CallFailed, DevTools
 
 FLAGS = (
     "--headless=new",
@@ -48,11 +48,18 @@ class Page:
 
     def until(self, expression: str, timeout: float = 60.0) -> None:
         deadline = time.monotonic() + timeout
-        while not self.evaluate(expression):
+        while not self._holds(expression):
             if time.monotonic() > deadline:
                 self.listen()
                 text = self.evaluate("document.body.innerText")
                 raise AssertionError(f"not within {timeout} s: {expression}; {text!r}, {self.complaints}")
+
+    def _holds(self, expression: str) -> bool:
+        """Return whether `expression` is true; it is not while the page loads itself again, which ends the call."""
+        try:
+            return bool(self.evaluate(expression))
+        except CallFailed:
+            return False
 
     def press(self, key: str, code: str, number: int) -> None:
         for kind in ("keyDown", "keyUp"):
