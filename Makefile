@@ -142,7 +142,8 @@ coverage: .venv/.dev system
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report --skip-covered
 
-# Ten minutes over VNC in real time, and a few in lock-step; fails if the agents learn less than docs/learning.md states.
+# Ten minutes over VNC in real time, and a few in lock-step; fails if the agents learn less than docs/guides/learning.md
+# states.
 learn: .venv/.learn
 	$(BIN)/python examples/learn_neon_drive.py --curve docs/pictures/learn-neon-drive.png
 	$(BIN)/python examples/learn_cartpole.py --curve docs/pictures/learn-cartpole.png

@@ -17,6 +17,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "sphinx_reredirects",
 ]
 exclude_patterns = ["_build"]
 html_theme = "furo"
@@ -24,6 +25,21 @@ html_title = "universe-client"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+
+# Former addresses of pages.
+redirects = {
+    "cluster": "guides/cluster.html",
+    "compatibility": "reference/compatibility.html",
+    "computer-use": "models/computer-use.html",
+    "hands": "models/hands.html",
+    "hands-vendors": "models/vendors.html",
+    "learning": "guides/learning.html",
+    "remotes": "remotes/index.html",
+    "remotes-browser": "remotes/browser.html",
+    "remotes-desktop": "remotes/desktop.html",
+    "scale": "guides/scale.html",
+    "timed-actions": "guides/timed-actions.html",
+}
 
 default_role = "code"  # docstrings write `name`, as Markdown does
 myst_heading_anchors = 3

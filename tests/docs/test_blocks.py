@@ -45,6 +45,10 @@ class Block:
         return self.language in ("python", "sh") and not re.search(r"<!-- not run: \S.* -->", self.comments)
 
 
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).with_suffix("").as_posix().removeprefix("docs/")
+
+
 def blocks(page: Path) -> Iterator[Block]:
     text = page.read_text("utf-8")
     for found in _BLOCK.finditer(text):
@@ -69,14 +73,14 @@ def program(page: Path) -> str:
     return "\n".join(["import subprocess", "if __name__ == '__main__':", *(f"    {part}" for part in parts)])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_each_block_names_its_language(page):
     unknown = [block for block in blocks(page) if block.language not in LANGUAGES]
     assert not unknown, [f"{page.name}:{block.line}: {block.language!r}" for block in unknown]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", [page for page in PAGES if program(page)], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if program(page)], ids=name)
 def test_the_blocks_of_a_page_run(page, tmp_path):
     (tmp_path / "page.py").write_text(program(page))
     environment = os.environ | {

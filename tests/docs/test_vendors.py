@@ -1,4 +1,4 @@
-"""docs/hands-vendors.md has a row for every member, action and argument of the vendors' packages."""
+"""docs/models/vendors.md has a row for every member, action and argument of the vendors' packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from anthropic.types import beta
 from anthropic.types.beta.beta_computer_member_name import BetaComputerMemberName
 from openai.types.responses import computer_action
 
-PAGE = (Path(__file__).parents[2] / "docs" / "hands-vendors.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "models" / "vendors.md").read_text()
 
 
 def rows(heading):

@@ -138,7 +138,7 @@ def test_f35_a_rewarder_that_is_not_trusted_is_told_of_once_and_disturbs_nobody(
 
 
 async def signed_by_itself(directory: Path) -> tuple[Path, Path]:
-    """As docs/remotes.md has it made; certificate and key."""
+    """As docs/remotes/index.md has it made; certificate and key."""
     certificate, key = directory / "lab.pem", directory / "lab.key"
     await viewers.output(
         *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),

@@ -30,7 +30,8 @@ the entry for a host, such as in claude_desktop_config.json or .mcp.json:
 Over HTTP it listens on this machine only. A client needs the token as the header `Authorization: Bearer TOKEN`. From
 another machine, use `ssh -L PORT:127.0.0.1:PORT`, or a proxy with TLS whose name --allow-host adds.
 
-An agent can do what the programs of the remote can do: docs/computer-use.md describes what that is and how to watch it.
+An agent can do what the programs of the remote can do: docs/models/computer-use.md describes what that is and how to
+watch it.
 """
 
 
