@@ -17,6 +17,7 @@ from universe_client.gym.atari import Console, Joystick
 from universe_client.gym.env_observations import EnvObservations
 from universe_client.gym.results import Results
 from universe_client.gym.rows import Row, Rows
+from universe_client.gym.timed import TimedAction
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
@@ -24,7 +25,7 @@ from universe_client.spaces.action_maps import ActionMap, action_map
 
 
 @refuse_old_names
-class GymEnv(gymnasium.Env[Any, Any]):
+class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
     """One remote as a `gymnasium.Env`.
 
     The remote runs in real time. `step` sends the action and returns the newest frame and the sum of the rewards since
@@ -164,10 +165,16 @@ class GymEnv(gymnasium.Env[Any, Any]):
                 `info["error"]` has the message.
             ClosedEnvironmentError: the environment is closed.
         """
+        self._check_step()
+        self._rows.send(0, self._map.events(action, self.core.remotes[0].link.held, self._rows.screen_size))
+        return self._result()
+
+    def _check_step(self) -> None:
         self._check_open()
         if self._rows.awaiting[0]:
-            raise ResetNeeded("step() outside of an episode: call reset() first")
-        self._rows.send(0, self._map.events(action, self.core.remotes[0].link.held, self._rows.screen_size))
+            raise ResetNeeded("a step outside of an episode: call reset() first")
+
+    def _result(self) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self._pacer.wait()
         row = self._rows.look([0])[0]
         return self._observe(row), row.reward, row.terminated, row.truncated, self._info(row)

@@ -1,4 +1,4 @@
-"""Actions with times on Gymnasium's vector interface."""
+"""Actions with times on Gymnasium's interfaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
 from tests.support.remotes.gym import open_gym, three
-from universe_client import ConfigError
+from universe_client import ConfigError, GymEnv, LocalStateError
 from vnc.events import KeyEvent
 from wrappers import FrameSkip, GymWrapper
 
@@ -55,6 +55,15 @@ def test_a_step_replaces_what_is_planned_also_if_it_changes_nothing(scripted, op
     assert KeyEvent(LEFT, False) not in remote.events
 
 
+def test_an_empty_chunk_drops_what_is_planned(three, open_gym):
+    env = open_gym(*three)
+    env.reset()
+    env.play([np.array([1, 1, 1])], [time.monotonic() + LATER])
+    env.recv()
+    env.play([], [], ids=[0, 1])
+    assert env.recv()[4]["timed.waiting"].tolist() == [0, 0]
+
+
 def test_a_wrapper_of_actions_changes_chunks_too(three, open_gym):
     class Swap(GymWrapper):
         def actions(self, rows, actions):
@@ -91,3 +100,49 @@ def test_wrong_chunks_are_refused(three, open_gym):
     with pytest.raises(AlreadyPendingCallError):
         env.play([one], [now])
     env.recv()
+
+
+def test_one_remote_plays_a_chunk_and_returns_a_step(scripted, open_gym):
+    remote = scripted()
+    env = open_gym(remote, face=GymEnv)
+    with pytest.raises(ResetNeeded):
+        env.play([1], [time.monotonic()])
+    env.reset()
+    now = time.monotonic()
+    results = [env.play([1, 0, 2], [now, now + 0.05, now + LATER])]
+    assert remote.wait_for_events(2) == [PRESS_LEFT, RELEASE_LEFT]
+    results.append(env.play(None))
+    assert all(env.observation_space.contains(observation) for observation, *_ in results)
+    infos = [info for *_, info in results]
+    planned = [at for info in infos for at, _, _ in info["timed.played"] or ()]
+    assert planned == [now, now + 0.05]
+    assert infos[-1]["timed.waiting"] == 1
+    info = env.step(1)[4]
+    assert (info["timed.waiting"], info["timed.cancelled"]) == (0, 1), "a step replaces the plan"
+    env.play([2, 0], [now + LATER, now + LATER])
+    info = env.play([])[4]
+    assert info["timed.waiting"] == 0 and info["timed.cancelled"] > 0
+    assert remote.wait_for_events(4)[2:] == [PRESS_LEFT, RELEASE_LEFT], "the plan would have released it"
+
+
+def test_wrong_chunks_of_one_remote_are_refused(scripted, open_gym):
+    env = open_gym(scripted(), face=GymEnv)
+    env.reset()
+    now = time.monotonic()
+    for chunk, at, message in [
+        ([1], [], "shape"),
+        ([1, 0], [now], "shape"),
+        ([1, 0], [now, now - 1], "sort the entries"),
+        ([9], [now], "remote 0"),
+        ([1], ["now"], "array of times"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            env.play(chunk, at)
+    assert env.play(None)[4]["timed.waiting"] == 0
+
+
+def test_in_lockstep_one_remote_has_no_times(scripted, open_gym):
+    env = open_gym(scripted(on_step=lambda remote, request: None), face=GymEnv, mode="lockstep")
+    env.reset()
+    with pytest.raises(LocalStateError, match="lock-step"):
+        env.play([1], [time.monotonic()])
