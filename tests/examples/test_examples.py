@@ -32,7 +32,8 @@ def run(name: str, *arguments: str, timeout: float = 250) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["random_agent.py", "pixel_agent.py", "evaluate.py", "staggered_inference.py"]
+    "name",
+    ["random_agent.py", "pixel_agent.py", "evaluate.py", "many_remotes.py", "staggered_inference.py"],
 )
 def test_help_begins_with_what_it_is(name):
     first = (EXAMPLES / name).read_text().splitlines()[0].strip('"')
@@ -46,6 +47,13 @@ def test_the_random_agent_plays():
 def test_the_pixel_agent_plays_over_vnc():
     output = run("pixel_agent.py", "--seconds", "3", "--remotes", "2", "--seed", "1")
     assert re.search(r"\d+ episodes, mean return -?\d", output)
+
+
+def test_many_remotes_are_answered_in_batches():
+    output = run("many_remotes.py", "--remotes", "4", "--batch", "3", "--seconds", "10")
+    batch, fewest = re.findall(r" ([\d.]+) a batch; of one remote (\d+) to ", output)[0]
+    assert 1 <= float(batch) <= 3
+    assert int(fewest) > 0
 
 
 def test_staggered_inference_decides_more_often_than_one_could():

@@ -169,8 +169,10 @@ def test_texts_and_infos_come_with_their_tick(stepped):
 
 
 class Failing(Counting):
+    """Crashes in the third tick of the agent's episode; before that, it runs in real time and may be faster than it."""
+
     def tick(self, events):
-        if self.ticks == 2:
+        if self.seeds[-1] == 1 and self.ticks == 2:
             raise OSError("a defect of the environment")
         return super().tick(events)
 
