@@ -1,4 +1,4 @@
-"""The fault table: each row F1-F46 of docs/reliability.md has tests here, which have its number and report figures.
+"""The fault table: each row F1-F47 of docs/reliability.md has tests here, which have its number and report figures.
 
 `make faults` runs them, and fails when a row fails or has no test.
 """
