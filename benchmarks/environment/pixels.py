@@ -29,7 +29,7 @@ from benchmarks.harness import first_line
 from benchmarks.report import Report, Table
 from benchmarks.servers.still import still_rewarder
 from universe_client import GymVectorEnv
-from universe_client.gym.infos import FRAME_NUMBER
+from universe_client.gym.batch.infos import FRAME_NUMBER
 from universe_client.spaces.pixel_box import PixelBox
 from vnc.server.server import VNCServer
 from wrappers import FrameStack, Grey, Resize

@@ -1,1 +1,1 @@
-"""The SDK for remotes: the base class of environments, and the loop that serves them."""
+"""The SDK for remotes: the base class of environments, and the functions that serve them."""

@@ -12,8 +12,8 @@ from rewarder.protocol.messages import Call, EnvObservationSpace, ReplyCall
 from rewarder.protocol.sessions import CallRequest, StepRequest
 from rewarder.protocol.values import pack, unpack
 from rewarder.sdk.environment import Box, Runtime
-from rewarder.sdk.inbox import Inbox
-from rewarder.sdk.worker import Worker
+from rewarder.sdk.loop.inbox import Inbox
+from rewarder.sdk.loop.worker import Worker
 from rewarder.server.server import RewarderServer
 
 PENDING_CALLS = 16

@@ -14,10 +14,10 @@ from typing import Protocol, TypedDict, Unpack
 
 from rewarder.sdk.environment import Runtime, Tick
 from rewarder.sdk.extras import Extras
-from rewarder.sdk.inbox import Inbox
-from rewarder.sdk.player import Player
+from rewarder.sdk.loop.inbox import Inbox
+from rewarder.sdk.loop.player import Player
+from rewarder.sdk.loop.worker import InlineWorker, ThreadWorker, Worker
 from rewarder.sdk.shutdown import until_stopped
-from rewarder.sdk.worker import InlineWorker, ThreadWorker, Worker
 from rewarder.server.exposure import check_reach, names
 from rewarder.server.server import RewarderServer
 from rewarder.steps.listener import StepListener

@@ -15,7 +15,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 from numpy.typing import DTypeLike, NDArray
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import DTYPES
+from universe_client.gym.batch.infos import DTYPES
 
 __all__ = ["EnvInfoWrapper", "EnvSpaces", "EnvStep", "GymEnvWrapper", "GymSpaceWrapper", "TrajInfo", "make"]
 

@@ -16,7 +16,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvObs, VecEnvStepReturn
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import unbatch
+from universe_client.gym.batch.infos import unbatch
 from universe_client.gym.vector_env import GymVectorEnv
 
 __all__ = ["AlreadySteppingError", "NotSteppingError", "SB3VecEnv"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from universe_client.config import Config
 from universe_client.errors import ArgumentTypeError, ConfigError
-from universe_client.gym.env_observations import EnvObservations
+from universe_client.gym.batch.env_observations import EnvObservations
 from universe_client.providers.provider import Provider
 from universe_client.spaces.pixel_box import PixelBox
 from universe_client.spaces.text_space import TextSpace

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from universe_client.core.calls import Indices
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
-from universe_client.gym.rows import Rows, own_seed
+from universe_client.gym.batch.rows import Rows, own_seed
 from universe_client.gym.tile import tile
 from vnc.session import Frame
 

@@ -14,10 +14,10 @@ from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.gym.arguments import environment_options, observation_space, own_spec, remotes_argument
 from universe_client.gym.atari import Console, Joystick
-from universe_client.gym.env_observations import EnvObservations
-from universe_client.gym.results import Results
-from universe_client.gym.rows import Row, Rows
-from universe_client.gym.timed import TimedAction
+from universe_client.gym.batch.env_observations import EnvObservations
+from universe_client.gym.batch.results import Results
+from universe_client.gym.batch.rows import Row, Rows
+from universe_client.gym.batch.timed import TimedAction
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names

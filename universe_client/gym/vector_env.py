@@ -28,12 +28,12 @@ from universe_client.gym.arguments import (
     single_spec,
 )
 from universe_client.gym.attributes import RemoteAttributes, facades
-from universe_client.gym.env_observations import EnvObservations
-from universe_client.gym.pending import PendingSteps
-from universe_client.gym.receiving import Receiver
-from universe_client.gym.results import Results, StepResult
-from universe_client.gym.rows import Rows
-from universe_client.gym.timed import TimedActions
+from universe_client.gym.batch.env_observations import EnvObservations
+from universe_client.gym.batch.pending import PendingSteps
+from universe_client.gym.batch.receiving import Receiver
+from universe_client.gym.batch.results import Results, StepResult
+from universe_client.gym.batch.rows import Rows
+from universe_client.gym.batch.timed import TimedActions
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
@@ -55,7 +55,7 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
     reset keep their last frame, their reward is 0, and `infos["resetting"]` is True for them.
 
     `send` and `recv` are the two halves of `step`; they may serve some of the rows at a time. Infos are described in
-    `universe_client.gym.infos`, the contract in docs/gymnasium.md. One thread at a time may use the environment.
+    `universe_client.gym.batch.infos`, the contract in docs/gymnasium.md. One thread at a time may use the environment.
 
     Attributes:
         num_envs: the number of remotes, and of rows.

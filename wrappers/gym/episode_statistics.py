@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
-from universe_client.gym.infos import RESETTING
+from universe_client.gym.batch.infos import RESETTING
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 

@@ -10,7 +10,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import create_empty_array
 
 from universe_client.errors import ConfigError
-from universe_client.gym import infos as gym_infos
+from universe_client.gym.batch import infos as gym_infos
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 TRAJ_DONE = "traj_done"

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium.vector import VectorEnv
 
-from universe_client.gym.infos import NOOP, RESETTING, STICKY, put
+from universe_client.gym.batch.infos import NOOP, RESETTING, STICKY, put
 from wrappers.gym.episodic_lives import TRAJ_DONE
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 

@@ -11,8 +11,8 @@ from gymnasium.vector.utils import iterate
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
-from universe_client.gym import infos as gym_infos
 from universe_client.gym.arguments import check_batch
+from universe_client.gym.batch import infos as gym_infos
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, placed, send_ticks
 
 

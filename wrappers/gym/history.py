@@ -9,8 +9,8 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import FRAME_NUMBER, RESETTING, put
-from universe_client.gym.startup import brighten
+from universe_client.gym.batch.infos import FRAME_NUMBER, RESETTING, put
+from universe_client.gym.batch.startup import brighten
 from universe_client.gym.vector_env import GymVectorEnv
 from vnc.pixels.reduction import Reduction
 from vnc.session import Frame

@@ -9,7 +9,7 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import NOOP, RESETTING, put
+from universe_client.gym.batch.infos import NOOP, RESETTING, put
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 

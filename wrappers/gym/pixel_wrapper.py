@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import FRAME_NUMBER
+from universe_client.gym.batch.infos import FRAME_NUMBER
 from universe_client.gym.vector_env import GymVectorEnv
 from universe_client.spaces.pixel_box import PixelBox
 from vnc.session import Frame

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import VectorEnv
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import put
+from universe_client.gym.batch.infos import put
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult
 
 

@@ -9,7 +9,7 @@ from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import iterate
 
 from universe_client.errors import ConfigError
-from universe_client.gym.infos import RESETTING, STICKY, put
+from universe_client.gym.batch.infos import RESETTING, STICKY, put
 from wrappers.gym.wrapper import GymWrapper, RowNumbers, StepResult, chosen_rows
 
 

@@ -15,7 +15,7 @@ from tests.support.remotes.agent import set_reset_timeout
 from tests.support.remotes.gym import any_done, noop, open_gym, step_until, three, values
 from universe_client import ConfigError, GymEnv, GymVectorEnv
 from universe_client.errors import ArgumentTypeError
-from universe_client.gym import infos as gym_infos
+from universe_client.gym.batch import infos as gym_infos
 from universe_client.gym.check import check_vector_env
 from wrappers import EpisodicLives, FrameStack, RewardClip
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.remotes.gym import open_gym
 from tests.support.remotes.remote import frame
-from universe_client.gym.pending import PendingSteps
+from universe_client.gym.batch.pending import PendingSteps
 
 __all__ = ["open_gym"]
 

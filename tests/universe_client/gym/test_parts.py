@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from universe_client.core.info import SCHEMA, blank
-from universe_client.gym import infos as gym_infos
 from universe_client.gym.arguments import observation_space, remotes_argument, reset_mask
+from universe_client.gym.batch import infos as gym_infos
 from universe_client.gym.tile import tile
 from universe_client.spaces.pixel_box import PixelBox
 from universe_client.spaces.text_space import TextSpace

@@ -25,7 +25,7 @@ from tests.support.remotes.remote import HEIGHT, WIDTH
 from tests.support.timing import seconds
 from universe_client import ConfigError, GymVectorEnv, LocalStateError
 from universe_client.errors import ConnectError
-from universe_client.gym import infos as gym_infos
+from universe_client.gym.batch import infos as gym_infos
 from universe_client.gym.check import check_vector_env
 from universe_client.providers.provider import RemoteAddress
 from universe_client.spaces.pixel_box import PixelBox

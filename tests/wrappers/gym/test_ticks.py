@@ -10,7 +10,7 @@ import pytest
 from rewarder.protocol.features import LOCKSTEP, TICKS, Offer
 from rewarder.protocol.messages import Step
 from rewarder.sdk.environment import Tick
-from rewarder.sdk.ticker import Ticker
+from rewarder.sdk.loop.ticker import Ticker
 from tests.support.drivers import DRIVERS
 from tests.support.fixtures import provider
 from tests.support.remotes.served import HEIGHT, WIDTH, Counting, serve_runtime

@@ -16,13 +16,13 @@ import time
 from collections.abc import Mapping
 
 from rewarder.protocol.sessions import ResetRequest
-from rewarder.sdk.beat import Beat
 from rewarder.sdk.environment import Runtime
-from rewarder.sdk.game import Game
-from rewarder.sdk.inbox import Inbox, LockStep
-from rewarder.sdk.lane import IDLE, Lane
-from rewarder.sdk.ticker import Ticker
-from rewarder.sdk.worker import Worker
+from rewarder.sdk.loop.beat import Beat
+from rewarder.sdk.loop.game import Game
+from rewarder.sdk.loop.inbox import Inbox, LockStep
+from rewarder.sdk.loop.lane import IDLE, Lane
+from rewarder.sdk.loop.ticker import Ticker
+from rewarder.sdk.loop.worker import Worker
 from rewarder.server.server import RewarderServer
 from rewarder.steps.channel import Channel
 from vnc.server.server import VNCServer

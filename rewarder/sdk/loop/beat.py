@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from rewarder.sdk.inbox import Inbox
-from rewarder.sdk.pacing import Pace
+from rewarder.sdk.loop.inbox import Inbox
+from rewarder.sdk.loop.pacing import Pace
 
 
 class Beat:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from universe_client.gym import infos as gym_infos
-from universe_client.gym.rows import Row, Rows
+from universe_client.gym.batch import infos as gym_infos
+from universe_client.gym.batch.rows import Row, Rows
 from vnc.session import Frame
 
 StepResult = tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]

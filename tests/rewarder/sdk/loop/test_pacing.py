@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rewarder.sdk.pacing import BEHIND, Pace
+from rewarder.sdk.loop.pacing import BEHIND, Pace
 
 
 def run(pace, costs):

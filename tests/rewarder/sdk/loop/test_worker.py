@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from rewarder.sdk.worker import InlineWorker, ThreadWorker
+from rewarder.sdk.loop.worker import InlineWorker, ThreadWorker
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from universe_client.core.info import merge
 from universe_client.core.remote import Slot
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
-from universe_client.gym import infos as gym_infos
-from universe_client.gym.env_observations import EnvObservations
-from universe_client.gym.startup import await_links
+from universe_client.gym.batch import infos as gym_infos
+from universe_client.gym.batch.env_observations import EnvObservations
+from universe_client.gym.batch.startup import await_links
 from vnc.events import Event, TimedEvents
 from vnc.pixels.reduction import Reduction
 from vnc.session import Frame

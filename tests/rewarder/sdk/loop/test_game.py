@@ -4,8 +4,8 @@ import pytest
 
 from rewarder.protocol.sessions import ResetRequest
 from rewarder.sdk.environment import Runtime
-from rewarder.sdk.game import Game
-from rewarder.sdk.results import Collected
+from rewarder.sdk.loop.game import Game
+from rewarder.sdk.loop.results import Collected
 
 
 class Ticking(Runtime):

@@ -14,10 +14,10 @@ from rewarder.errors import ProtocolError
 from rewarder.protocol.codec import encode
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import Headers, Message, ReplyError, ReplyStep, Step
-from rewarder.sdk.game import Game
-from rewarder.sdk.inbox import Inbox, step_input
-from rewarder.sdk.results import Collected
-from rewarder.sdk.ticker import Ticker
+from rewarder.sdk.loop.game import Game
+from rewarder.sdk.loop.inbox import Inbox, step_input
+from rewarder.sdk.loop.results import Collected
+from rewarder.sdk.loop.ticker import Ticker
 from rewarder.server.server import RewarderServer
 from rewarder.steps.channel import Channel
 from vnc.session import Frame

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe_client.core.info import COUNTS, CURRENT, SCHEMA
-from universe_client.gym.array_conversion import ObjectColumn
+from universe_client.gym.batch.array_conversion import ObjectColumn
 
 RESETTING = "resetting"
 FRAME_NUMBER = "frame_number"

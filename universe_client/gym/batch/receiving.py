@@ -8,8 +8,8 @@ from typing import Any
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from universe_client.gym.results import Results, StepResult
-from universe_client.gym.rows import Row, Rows
+from universe_client.gym.batch.results import Results, StepResult
+from universe_client.gym.batch.rows import Row, Rows
 
 
 class Receiver:

@@ -6,9 +6,9 @@ import pytest
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import MAX_TICKS, Reward, Text
 from rewarder.sdk.environment import Runtime, Tick
-from rewarder.sdk.inbox import step_input
-from rewarder.sdk.results import Collected, publish
-from rewarder.sdk.ticker import Ticker
+from rewarder.sdk.loop.inbox import step_input
+from rewarder.sdk.loop.results import Collected, publish
+from rewarder.sdk.loop.ticker import Ticker
 from vnc.events import KeyEvent
 
 

@@ -13,7 +13,7 @@ from rewarder.protocol.values import unpack
 from universe_client.core.link import Link
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
-from universe_client.gym.startup import await_links
+from universe_client.gym.batch.startup import await_links
 
 
 class EnvObservations:

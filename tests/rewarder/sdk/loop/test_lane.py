@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from rewarder.sdk.lane import _poll_of
+from rewarder.sdk.loop.lane import _poll_of
 
 
 async def test_whatever_arrives_for_the_event_loop_ends_a_brief_wait():

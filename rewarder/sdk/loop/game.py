@@ -8,8 +8,8 @@ from rewarder.protocol.episode import RUNNING, EpisodeId
 from rewarder.protocol.messages import Describe
 from rewarder.protocol.sessions import ResetRequest
 from rewarder.sdk.environment import Runtime, Tick
-from rewarder.sdk.pacing import Pace
-from rewarder.sdk.results import Results, publish
+from rewarder.sdk.loop.pacing import Pace
+from rewarder.sdk.loop.results import Results, publish
 
 RESETTING = "resetting"
 SLOWEST, FASTEST = 1.0, 240.0

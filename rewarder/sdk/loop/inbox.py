@@ -20,7 +20,7 @@ MAX_SEED = 2**63 - 1
 
 
 class Interruptible(Protocol):
-    """What runs steps without the inbox: `rewarder.sdk.lane.Lane`."""
+    """What runs steps without the inbox: `rewarder.sdk.loop.lane.Lane`."""
 
     def interrupt(self) -> None:
         """Let the player do something else."""

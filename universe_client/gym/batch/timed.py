@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from universe_client.core.input.held import HeldInput
 from universe_client.errors import ConfigError
-from universe_client.gym.pending import PendingSteps
-from universe_client.gym.rows import Rows
+from universe_client.gym.batch.pending import PendingSteps
+from universe_client.gym.batch.rows import Rows
 from universe_client.spaces import timed
 from universe_client.spaces.action_maps import ActionMap
 from vnc.events import TimedEvents
