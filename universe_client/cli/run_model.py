@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, nullcontext
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
 from rewarder.cli.option_types import count
+from rewarder.version import VERSION
 from universe_client.errors import ConfigError, UniverseError
+from universe_client.hands.channel import Observer
 from universe_client.hands.computer import Computer
 from universe_client.hands.loop.approval import Approval, Everything
 from universe_client.hands.loop.live import Live
+from universe_client.hands.loop.looking import looking
 from universe_client.hands.loop.models import Permits, begin, check_model
 from universe_client.hands.loop.play import Result, Watcher, play, task_of
 from universe_client.hands.loop.transcript import Transcript
 from universe_client.hands.loop.turn import Budget
+from universe_client.recording.extra import require
 from universe_client.vector_env import VectorEnv
+from universe_client.wall.observing import WallPage
 
 MODEL_STEPS = 100
 """Turns of a model unless --steps says otherwise."""
@@ -61,18 +66,22 @@ def run_model(options: argparse.Namespace) -> int:
         raise ConfigError("a language model plays in real time: leave --mode out")
     if options.approve == "ask" and not sys.stdin.isatty():
         raise ConfigError("there is no terminal to ask at: use --approve all, if the model may do everything")
-    if options.watch or options.record is not None:
+    if options.take_over:
         raise ConfigError(
-            "--watch and --record are for other agents: use --transcript, and `universe-client view`"
+            "nobody can take over from a language model: use --watch to see it, Ctrl-C to stop it"
         )
     console = Console(stderr=options.json, markup=False, highlight=False)
     report = ModelReport(options.env_id, options.agent, [])
-    with VectorEnv(options.env_id, options.remotes) as env:
+    with ExitStack() as stack, VectorEnv(options.env_id, options.remotes) as env:
         if env.n != 1:
             raise ConfigError(
                 f"a language model plays one remote, not {env.n}: use --remotes 1, or one address"
             )
-        with Computer(env) as computer:
+        observers = list(_observers(options, stack, console))
+        with (
+            Computer(env, observers=observers) as computer,
+            looking(computer) if observers else nullcontext(),
+        ):
             try:
                 for number in range(options.episodes or 1):
                     report.episodes.append(_episode(computer, options, number, console))
@@ -83,6 +92,20 @@ def run_model(options: argparse.Namespace) -> int:
                 if options.json:
                     print(msgspec.json.encode(report).decode())  # noqa: T201
     return 0
+
+
+def _observers(options: argparse.Namespace, stack: ExitStack, console: Console) -> Iterator[Observer]:
+    """Yield those who follow the run: the recording, and the page of --watch."""
+    if options.record is not None:
+        require()
+        from universe_client.recording.recorder import Recorder
+
+        about = {"env_id": options.env_id, "version": VERSION, "agent": options.agent}
+        yield stack.enter_context(closing(Recorder(options.record, 1, about=about)))
+    if options.watch:
+        page = stack.enter_context(closing(WallPage(1)))
+        console.print(f"watch at {page.url}", soft_wrap=True)
+        yield page
 
 
 def _episode(computer: Computer, options: argparse.Namespace, number: int, console: Console) -> Result:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from rewarder.errors import ControllerBusy
@@ -19,6 +20,21 @@ from vnc.session import Frame
 
 BUSY_FOR = 2.0
 """Seconds in which another client may leave."""
+
+
+class Observer(Protocol):
+    """Is told what a remote gets and brings. The methods must return soon, and must not raise."""
+
+    def reset(self, options: Mapping[str, object]) -> None:
+        """A reset, with the arguments of `VectorEnv.reset`."""
+
+    def act(self, index: int, action: Sequence[Event]) -> None:
+        """Input of remote `index`."""
+
+    def receive(
+        self, index: int, observation: Mapping[str, Any] | None, reward: float | None, info: Mapping[str, Any]
+    ) -> None:
+        """What has come from remote `index`, as a step returns it; the pixels are a view that the next look changes."""
 
 
 @dataclass
@@ -45,8 +61,8 @@ class Channel:
         texts: all texts since the last `collect`.
     """
 
-    def __init__(self, env: VectorEnv, index: int) -> None:
-        """Take remote `index` of an environment.
+    def __init__(self, env: VectorEnv, index: int, observers: Sequence[Observer] = ()) -> None:
+        """Take remote `index` of an environment, and tell `observers` what happens.
 
         Raises:
             ConfigError: there is no such remote, or the environment is in lock-step or only watches.
@@ -56,7 +72,7 @@ class Channel:
             raise ConfigError(f"index={index} is not a remote of {env!r}: 0 <= index < {env.n}")
         if env.config.mode != "realtime" or env.config.observer:
             raise ConfigError("a Computer needs mode='realtime' and observer=False")
-        self._core, self._index = env.core, index
+        self._core, self._index, self._observers = env.core, index, observers
         self._remote = env.core.remotes[index]
         self._mask = [each == index for each in range(env.n)]
         with _shared_lock:
@@ -124,12 +140,11 @@ class Channel:
         with self._shared.lock:
             if not self._core.was_reset:
                 self._core.reset()
-            count = range(len(self._mask))
-            self._core.reset(
-                seed=[seed if each == self._index else None for each in count],
-                mask=self._mask,
-                env_ids=[env_id if each == self._index else None for each in count],
-            )
+            seeds = [seed if mine else None for mine in self._mask]
+            env_ids = [env_id if mine else None for mine in self._mask]
+            for observer in self._observers:
+                observer.reset({"seed": seeds, "mask": self._mask, "env_ids": env_ids})
+            self._core.reset(seed=seeds, mask=self._mask, env_ids=env_ids)
         self._forget()
 
     def await_episode(self) -> None:
@@ -178,6 +193,8 @@ class Channel:
                 return self._core.poll(self._mask, copy=False, hold=True)[self._index]
 
     def _note(self, slot: Slot) -> None:
+        for observer in self._observers:
+            observer.receive(self._index, slot.observation, slot.reward, slot.info)
         self.reward += slot.reward or 0.0
         self.episode_reward += slot.reward or 0.0
         was_shown = self.is_shown
@@ -205,8 +222,14 @@ class Channel:
 
     def send(self, events: Sequence[Event]) -> bool:
         """Send input; return False if it was dropped, because the episode is over."""
+        if not events:
+            return True
         with self._shared.lock:
-            return not events or (not self.done and self._core.act(self._index, events))
+            sent = not self.done and self._core.act(self._index, events)
+        if sent:
+            for observer in self._observers:
+                observer.act(self._index, events)
+        return sent
 
     def release(self) -> None:
         """Release every key and button that is down."""

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, Self
 
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.hands.actions import Action
-from universe_client.hands.acts import QUIET, TIMEOUT, Acts
-from universe_client.hands.channel import Channel
+from universe_client.hands.acts import QUIET, TIMEOUT
+from universe_client.hands.channel import Channel, Observer
 from universe_client.hands.errors import InvalidAction, LostWhileActing
 from universe_client.hands.motion import Motion
 from universe_client.hands.outcome import Outcome, Stillness
 from universe_client.hands.pictures import Format, Picture, cut
 from universe_client.hands.playing import Pointer, beats, checked
 from universe_client.hands.space import Space
+from universe_client.hands.use import Use
 from universe_client.providers.provider import Provider
 from universe_client.vector_env import VectorEnv
 from vnc.session import Frame
 
 
-class Computer(Acts):
+class Computer(Use):
     """One remote: look at it, act, and get the settled picture back.
 
     Between two calls nothing is needed: the newest frame stays in memory, and rewards are collected by the next call.
@@ -47,6 +46,7 @@ class Computer(Acts):
         max_size: tuple[int, int] | None = None,
         format: Format = "jpeg",
         quality: int = 80,
+        observers: Sequence[Observer] = (),
     ) -> None:
         """Drive one remote of an environment, which the caller closes.
 
@@ -58,6 +58,7 @@ class Computer(Acts):
             max_size: (width, height): pictures are scaled down to fit; None keeps the size of the screen.
             format: of pictures: "jpeg" or "png".
             quality: of JPEG, 1 to 100.
+            observers: told of all resets, input and results, in the thread that brings them; such as a `Recorder`.
 
         Raises:
             ConfigError: an argument is invalid.
@@ -70,13 +71,11 @@ class Computer(Acts):
         if max_size is not None and min(max_size) < 1:
             raise ConfigError(f"max_size={max_size!r} is not (width, height) in pixels")
         self._limit, self._format, self._quality = max_size, format, quality
-        self._channel = Channel(env, index)
-        self._owned: VectorEnv | None = None
+        super().__init__(Channel(env, index, observers))
         self._space: Space | None = None
         self._motion: Motion | None = None
         self._compared = -1  # the number of the newest frame that `_motion` has seen
         self._pointer: tuple[int, int] | None = None  # on the screen
-        self._busy = threading.Lock()
 
     @classmethod
     def open(
@@ -259,47 +258,10 @@ class Computer(Acts):
             still = self._settle(quiet, timeout)
             return self._outcome(still, 0, True)
 
-    def interrupt(self) -> None:
-        """Have the call that another thread is in raise LocalStateError; what it holds down is released.
-
-        No effect if none is.
-        """
-        self._channel.interrupt()
-
-    def close(self) -> None:
-        """Release what is down, and close the connection if `open` made it; idempotent."""
-        try:
-            self._channel.close()
-        finally:
-            if self._owned is not None:
-                self._owned.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _using(self, starts: bool = True) -> Iterator[None]:
-        """One thread at a time; inside there is an episode, and if the call fails nothing stays down."""
-        if not self._busy.acquire(blocking=False):
-            raise LocalStateError("another thread uses this Computer: one thread at a time")
-        try:
-            self._channel.interrupt(False)
-            if starts:
-                self._channel.await_episode()
-                self._look()
-            yield
-        except InvalidAction:
-            raise
-        except BaseException:
-            self._channel.release()
-            raise
-        finally:
-            self._busy.release()
+    def _begin(self) -> None:
+        self._look()
 
     def _look(self, quiet: float = QUIET) -> Frame:
         """Bring everything up to date, and return the newest frame."""

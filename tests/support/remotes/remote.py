@@ -52,6 +52,7 @@ class ScriptedRemote:
         on_step: Callable[[ScriptedRemote, StepRequest], None] | None = None,
         password: str | None = None,
         has_rewarder: bool = True,
+        picture: Any = None,
         host: str = "127.0.0.1",
         ports: tuple[int, int] = (0, 0),
     ) -> None:
@@ -65,6 +66,7 @@ class ScriptedRemote:
         self._on_reset = on_reset or ScriptedRemote.answer
         self._on_input, self._on_step = on_input, on_step
         self._has_rewarder = has_rewarder
+        self._picture = picture  # the whole time, of any size: for a remote without a rewarder
         self._host = host
         self._vnc_port, self._rewarder_port = ports
         self.rewarder: RewarderServer | None = None
@@ -96,10 +98,12 @@ class ScriptedRemote:
         self._rewarder_port = self.rewarder.port
 
     async def start_vnc(self) -> None:
-        self.vnc = VNCServer(WIDTH, HEIGHT, password=self.password, on_events=self._input)
+        picture = frame(self.episode) if self._picture is None else self._picture
+        height, width, _ = picture.shape
+        self.vnc = VNCServer(width, height, password=self.password, on_events=self._input)
         await self.vnc.start(self._host, self._vnc_port)
         self._vnc_port = self.vnc.port
-        self.vnc.present(frame(self.episode))
+        self.vnc.present(picture)
 
     def stop(self, code: int = 1001) -> None:
         """Stop both servers and close their connections."""

@@ -6,10 +6,12 @@ import io
 
 import msgspec
 import pytest
+from websockets.sync.client import connect
 
 from universe_client.cli.main import main
 from universe_client.hands import Click
 from universe_client.hands.fakes import FakeAnthropic, FakeOpenAI, Turn
+from universe_client.recording.reading import Recording
 
 CLAUDE, GPT = "anthropic:claude-sonnet-5", "openai:gpt-5.4"
 
@@ -64,6 +66,34 @@ def test_a_model_plays_an_episode_and_its_result_is_printed(api, remote, agent, 
     assert "Click!" in (folder / "index.html").read_text()
 
 
+def test_a_run_is_recorded_and_watched(remote, monkeypatch, capsys, tmp_path):
+    seen_live = []
+
+    def click(seen):
+        """Act when a page shows the screen, while the model thinks."""
+        url = capsys.readouterr().out.partition("watch at ")[2].split()[0] if not seen_live else ""
+        if url:
+            host, token = url.removeprefix("http://").split("/#")
+            with connect(f"ws://{host}/tiles?token={token}") as socket:
+                socket.send('{"size": 320, "large": 320, "open": 0}')
+                while isinstance(message := socket.recv(timeout=60), str):
+                    pass
+                seen_live.append(message)
+        return Turn([Click(3, 4)], "")
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    with FakeAnthropic(click) as claude:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", claude.url)
+        options = ["--agent", CLAUDE, "--approve", "all", "--record", str(tmp_path / "run"), "--watch"]
+        assert run(remote, *options, "--task", "Click!") == 0
+    assert seen_live
+    episodes = [episode for episode in Recording(tmp_path / "run").episodes if episode.actions]
+    assert [(episode.score, episode.end_reason) for episode in episodes] == [(1.0, "terminated")]
+    presses = [event for _, events in episodes[0].actions for event in events if event[3] == 1]
+    assert presses == [["PointerEvent", 3, 4, 1]] * 3
+    assert episodes[0].frames
+
+
 def test_without_json_a_person_sees_it(api, remote, capsys):
     assert run(remote, "--agent", CLAUDE, "--approve", "all", "--steps", "2", "--task", "Click!") == 0
     shown = capsys.readouterr().out
@@ -76,7 +106,7 @@ def test_without_json_a_person_sees_it(api, remote, capsys):
         ([], "there is no terminal to ask at: use --approve all"),
         (["--approve", "all", "--mode", "lockstep"], "a language model plays in real time"),
         (["--approve", "all", "--remotes", "2"], "a language model plays one remote, not 2"),
-        (["--approve", "all", "--watch"], "--watch and --record are for other agents"),
+        (["--approve", "all", "--take-over"], "nobody can take over from a language model"),
     ],
 )
 def test_what_a_model_cannot_do_is_said(api, options, words, capsys, monkeypatch):

@@ -115,6 +115,18 @@ def test_pictures_stay_below_what_hosts_accept():
     assert within_limit(grey) is grey
 
 
+async def test_a_screen_that_is_too_large_is_answered_below_what_hosts_accept(scripted, connected):
+    noise = np.random.default_rng(0).integers(0, 256, (2160, 3840, 3), np.uint8)
+    async with connected(scripted(picture=noise, has_rewarder=False)) as client:
+        result = await act(client, "screenshot")
+        assert max(picture(result).size) <= 1568 and "(1568x882 pixels)" in words(result)
+        assert len(result.content[1].data) <= MAX_BASE64
+        said = await refused(client, "click", x=2000, y=10)
+        assert said.endswith("x=2000 is outside the picture, which is 1568x882: 0 <= x < 1568")
+        full = await act(client, "screenshot", full_size=True)
+        assert picture(full).size == (3840, 2160)
+
+
 # -- acting -----------------------------------------------------------------------------------------------------------
 
 
@@ -274,6 +286,15 @@ async def test_a_remote_that_is_lost_in_the_middle_is_said_and_comes_back(script
         assert re.search("lost after [01] of 2 actions; nothing stays pressed", text), text
         await asyncio.to_thread(remote.restart_vnc)
         assert picture(await act(client, "reset")).size == (WIDTH, HEIGHT)
+
+
+async def test_a_second_client_is_told_that_the_remote_is_taken(scripted, connected):
+    remote = scripted()
+    async with connected(remote) as first, connected(remote) as second:
+        await act(first, "screenshot")
+        assert "another controller" in await refused(second, "click", x=1, y=1)
+        assert "Nothing on the screen changed" in words(await act(first, "move", x=2, y=2))
+    assert not any(getattr(event, "button_mask", 0) for event in remote.events)
 
 
 # -- resources --------------------------------------------------------------------------------------------------------

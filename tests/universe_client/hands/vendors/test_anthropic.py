@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pydantic
@@ -192,6 +193,19 @@ def test_a_large_screen_is_scaled_once_and_clicks_are_scaled_back(computer):
     assert remote.wait_for_events(3)[-1] == PointerEvent(23, 15, 0)
     assert answer(tool, "cursor_position")["content"] == [{"type": "text", "text": "X=11,Y=7"}]
     assert answer(tool, "left_click", {"coordinate": [12, 7]})["is_error"]
+
+
+def test_the_model_reads_that_the_remote_is_lost_and_nothing_stays_pressed(computer):
+    hands, remote = computer()
+    tool = ComputerToolset(hands, confirm=permit)
+    answer(tool, "screenshot")
+    with ThreadPoolExecutor(1) as other:
+        other.submit(lambda: remote.wait_for_events(1) and remote.stop_vnc())
+        lost = answer(tool, "hold_key", {"text": "w", "duration": 100})
+    assert lost["is_error"] and "lost after 0 of 1 actions; nothing stays pressed" in str(lost["content"])
+    remote.restart_vnc()
+    hands.reset()
+    assert hands._channel.held == ((), None)
 
 
 async def test_the_toolset_for_an_event_loop_does_the_same(computer):
