@@ -81,13 +81,19 @@ class Opener:
         timeouts: Timeouts = CALM,
         limits: Limits = Limits(),  # noqa: B008
     ) -> AsyncIterator[tuple[Session, Changes]]:
-        """Open a session with a scripted server, whose script begins after the handshake."""
+        """Open a session with a scripted server, whose script begins when `connect` has returned.
+
+        Nobody is notified of what arrives before.
+        """
+        is_open = asyncio.Event()
 
         async def serve(peer: Peer) -> None:
             await peer.open()
+            await is_open.wait()
             await talk(peer)
 
         async with listening(serve) as port, self.on(port, timeouts=timeouts, limits=limits) as opened:
+            is_open.set()
             yield opened
 
     async def error_after(self, data: bytes, limits: Limits = Limits()) -> VNCError:  # noqa: B008
