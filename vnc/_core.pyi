@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pump", "Reduction", "Session", "bgrx_to_rgb", "copy_frame"]
+__all__ = ["Pump", "Reduction", "Session", "Tap", "bgrx_to_rgb", "copy_frame"]
 
 @final
 class Pump:
@@ -152,6 +152,8 @@ class Session:
         Raises:
             ValueError: the memory is not usable, so nothing has changed.
         """
+    def tap(self, limit: int) -> Tap:
+        """Return a queue of every frame from the newest on, for `limit` bytes of pixels."""
     def send(self, messages: bytes) -> None:
         """Send complete messages."""
     def plan(self, since: float, messages: list[tuple[float, bytes]]) -> int:
@@ -189,6 +191,23 @@ class Session:
         """
     def close(self) -> None:
         """Close the socket."""
+
+@final
+class Tap:
+    """Every frame of a session, copied; it ends with the session."""
+
+    def take(self, seconds: float) -> tuple[NDArray[np.uint8], int, float, int, int] | None:
+        """Return the oldest frame; None if there is none within `seconds`, or if the tap has ended and is empty.
+
+        Returns:
+            The pixels, of shape (height, width, 3); the number, the time and the generation of the frame, as the
+            session has them; how many frames were refused before this one, because the queue was full.
+        """
+    @property
+    def refused(self) -> int:
+        """How many frames were refused after the newest one that was not."""
+    def end(self) -> None:
+        """Add nothing from now on; what waits can still be taken."""
 
 def copy_frame(
     frame: NDArray[np.uint8], before: NDArray[np.uint8], after: NDArray[np.uint8]

@@ -10,6 +10,7 @@ from vnc.errors import VNCError
 from vnc.events import Event, TimedEvents
 from vnc.pixels.frame import Frame as Frame
 from vnc.pixels.reduction import Reduction
+from vnc.tap import Tap
 from vnc.tls import TLS
 
 PixelsBy = Literal["shared", "vnc"]
@@ -201,6 +202,14 @@ class Session(Protocol):
 
         Raises:
             ValueError: `out` or `reduction` is not for the shape of the screen, which the server may have resized.
+        """
+        ...
+
+    def tap(self, limit: int) -> Tap:
+        """Copy every frame to a queue from now on, the newest one first. The queue ends with the session.
+
+        Args:
+            limit: bytes of pixels that may wait; further frames are refused and counted.
         """
         ...
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Coroutine
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from rewarder.client import RewarderClient
@@ -40,6 +41,7 @@ class Connection:
         session, rewarder: the open connections; None otherwise, and `rewarder` also for a remote that has none.
         steps: in lock-step, the step channel of a remote on this host; None if there is none.
         needs: features that the remote has to offer, beside those that the configuration wants.
+        on_session: called with each new session; None calls nothing.
     """
 
     def __init__(self, index: int, provider: Provider, config: Config) -> None:
@@ -49,6 +51,8 @@ class Connection:
         self.rewarder: RewarderClient | None = None
         self.steps: Channel | None = None
         self.needs: frozenset[str] = frozenset()
+        self.on_session: Callable[[Session], None] | None = None
+        self._sent_at: float | None = None  # of the message that is being processed, on the remote's clock
         self._index, self._provider, self._config = index, provider, config
         self._over: asyncio.Future[Exception] | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -77,14 +81,31 @@ class Connection:
         self.has_rewarder = self.address.rewarder is not None
         # The session first: an episode that begins before there is a screen would be truncated if there never is one.
         self.session = await self._open_session(self.address, on_change)
+        if self.on_session is not None:
+            self.on_session(self.session)
         if self.address.rewarder is not None:
-            self.rewarder = await self._open_rewarder(self.address, buffer, on_message)
+            self.rewarder = await self._open_rewarder(
+                self.address, buffer, partial(self._process, on_message)
+            )
             self._watcher = asyncio.create_task(
                 self._watch(self.rewarder), name=f"remote {self._index} rewarder"
             )
         self._check_offer()
         self.steps = await self._open_steps(self.session)
         logger.info("= remote %s connected", self.label)
+
+    def _process(self, on_message: Callable[[Envelope], None], envelope: Envelope) -> None:
+        self._sent_at = envelope.headers.sent_at
+        on_message(envelope)
+        self._sent_at = None
+
+    @property
+    def message_time(self) -> float:
+        """A moment (monotonic) before which the message that is being processed was not sent; now if there is none."""
+        now, clock = time.monotonic(), None if self.rewarder is None else self.rewarder.clock
+        if self._sent_at is None or clock is None or clock.rtt is None:
+            return now
+        return now - max((clock.lag(self._sent_at, now) or 0.0) + clock.rtt / 2, 0.0)
 
     async def ended(self) -> Exception:
         """Wait until a connection has ended; return why."""

@@ -21,6 +21,7 @@ from universe_client.core.link import Link, State
 from universe_client.core.lockstep.lockstep import LockStep
 from universe_client.core.pace import RealTime
 from universe_client.core.remote import Remote, Slot
+from universe_client.core.watcher import Watcher, attach
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
 from universe_client.providers import provider as find_provider
@@ -99,6 +100,10 @@ class RemoteVector:
     def closed(self) -> bool:
         """Whether `close` has been called."""
         return not self._finalizer.alive
+
+    def watch(self, index: int, watcher: Watcher) -> None:
+        """Tell `watcher` of the sessions and episodes of one remote from now on."""
+        self._loop.call(attach, self.remotes[index].link, watcher)
 
     @property
     def calls(self) -> RemoteCalls:

@@ -27,8 +27,9 @@ from vnc.private_file import create_private
 
 KINDS = {
     "action": "the events that were sent, [name, ...] each; `dropped` counts those of another episode",
-    "frame": "a picture in the video: `video`, `index` in it from 0, `updates` that it contains; its time is when the "
-    "pixels arrived",
+    "frame": "a picture in the video: `video`, `index` in it from 0; its time is when the pixels arrived. In real time "
+    "`refresh`: the number of the connection, and the newest refresh whose pixels are all in it",
+    "playing": "frames show `episode_id` from `refresh` on; null: later ones need not",
     "skipped": "`frames` that are missing in the video, because the encoder was too slow",
     "reward": "the sum of `count` messages of the rewarder, and the `info` of the remote",
     "text": "texts of the remote, and its `instruction`",

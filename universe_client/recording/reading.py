@@ -8,21 +8,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventReader
 from universe_client.recording.recorder import EVENTS_FILE
+from universe_client.recording.spans import Frame, Spans
 from universe_client.recording.video import Pixels, frames, shape
-
-
-class Frame(NamedTuple):
-    """A picture of a video."""
-
-    time: int
-    """When its pixels arrived, in nanoseconds since 1970."""
-    video: str
-    number: int
 
 
 @dataclass(slots=True)
@@ -64,7 +56,7 @@ class Episode:
         body = event.body
         self.end = max(self.end, event.time)
         match event.kind:
-            case "frame":
+            case "frame" if "refresh" not in body:
                 self.frames.append(Frame(event.time, body["video"], body["index"]))
             case "action" if body["events"]:
                 # What was planned is recorded after it was played, and perhaps after a later action.
@@ -108,10 +100,14 @@ class Recording:
         self._playing: dict[int, Episode] = {}
         self._videos: dict[str, _Video] = {}
         self._shapes: dict[str, tuple[int, int]] = {}
+        spans = Spans()
         reader = EventReader(path)
         for event in reader:
+            spans.take(event)
             self._take(event)
         self.cut = reader.cut
+        for span in spans:
+            self._show(*span)
         self.episodes.sort(key=lambda episode: (episode.start, episode.remote))
 
     def _take(self, event: Event) -> None:
@@ -135,6 +131,16 @@ class Recording:
         episode = Episode(remote, body["episode_id"], body["env_id"], event.time, event.time)
         self._playing[remote] = episode
         self.episodes.append(episode)
+
+    def _show(self, remote: int, episode_id: str, begin: int, shown: list[Frame]) -> None:
+        """Add frames to their episode. If the agent has not seen the episode, they are only in the video."""
+        for episode in self.episodes:
+            same = episode.remote == remote and episode.episode_id in (episode_id, None)
+            if same and episode.end >= begin:
+                episode.frames += shown
+                if episode.end_reason is None and shown:
+                    episode.end = max(episode.end, shown[-1].time)
+                return
 
     def pictures(self, episode: Episode) -> Iterator[tuple[Frame, Pixels]]:
         """Return the pictures of an episode, uint8 of shape (height, width, 3), RGB.

@@ -7,11 +7,14 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventWriter
+from universe_client.recording.frames import FrameRecorder
 from universe_client.recording.video import VideoWriter
 from universe_client.spaces.actions import parse
 from vnc.events import KeyEvent
@@ -34,6 +37,7 @@ logger = logging.getLogger(__name__)
 class _Track:
     """What is known of one remote."""
 
+    frames: FrameRecorder | None = None
     video: VideoWriter | None = None
     videos: int = 0
     state: tuple[object, ...] = ()
@@ -53,7 +57,6 @@ class Recorder:
     Attributes:
         directory: the folder.
         failure: the error that has ended the recording; None while it goes on.
-        skipped: frames that are missing in the videos, because the encoders were too slow.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class Recorder:
             directory: a new or empty folder; it is created, with its parents.
             n: the number of remotes.
             video: whether to record pixels.
-            lockstep: whether every step has a picture of its own.
+            lockstep: whether every step has a picture of its own; otherwise call `watch`.
             about: JSON values to keep with it: versions, options.
 
         Raises:
@@ -79,7 +82,6 @@ class Recorder:
         """
         self.directory = Path(directory)
         self.failure: Exception | None = None
-        self.skipped = 0
         self._video, self._lockstep = video, lockstep
         self._tracks = [_Track() for _ in range(n)]
         self._lock = threading.Lock()
@@ -92,6 +94,19 @@ class Recorder:
         except OSError as error:
             raise ConfigError(f"cannot record into {self.directory}: {error.strerror}") from error
         self._note(None, "begin", {"remotes": n, "video": video, "lockstep": lockstep, **(about or {})})
+
+    @property
+    def skipped(self) -> int:
+        """Frames that are missing in the videos, because the encoders were too slow."""
+        return sum(track.frames.skipped for track in self._tracks if track.frames is not None)
+
+    def watch(self, core: RemoteVector) -> None:
+        """Record every frame of the remotes from now on, as it arrives; in lock-step, steps have them all."""
+        for index, track in enumerate(self._tracks):
+            note = partial(self._note, index)
+            stem = self.directory / f"remote-{index}"
+            track.frames = FrameRecorder(stem, self._offset, note, self._fail, video=self._video)
+            core.watch(index, track.frames)
 
     def reset(self, options: Mapping[str, object]) -> None:
         """Record a reset by the agent."""
@@ -138,8 +153,7 @@ class Recorder:
         if info["terminated"] or info["truncated"]:
             self._end(index, track, info, now)
         self._describe(index, track, observation, info, now)
-        is_new = self._lockstep or info["stats.vnc.updates.n"]
-        if observation is not None and self._video and is_new:
+        if observation is not None and self._video and self._lockstep:
             self._picture(index, track, observation["vision"], info, now)
         if now - track.lag_time >= _LAG_INTERVAL:
             track.lag_time = now
@@ -149,6 +163,8 @@ class Recorder:
         """Finish all files."""
         for track in self._tracks:
             self._close(track)
+            if track.frames is not None:
+                track.frames.close()
         self._events.close()
 
     def _describe(
@@ -194,12 +210,8 @@ class Recorder:
             track.video, track.videos = VideoWriter(path, shape, self._fail), track.videos + 1
         arrived = now - round((info[_DIAGNOSTICS + "lag.observation"] or 0.0) * 1e9)
         number = track.video.frames
-        if track.video.add(pixels, arrived, wait=self._lockstep):
-            body = {"video": track.video.path.name, "index": number, "updates": info["stats.vnc.updates.n"]}
-            self._note(index, "frame", body, arrived)
-        else:
-            self.skipped += 1
-            self._note(index, "skipped", {"frames": 1}, now)
+        track.video.add(pixels, arrived)
+        self._note(index, "frame", {"video": track.video.path.name, "index": number}, arrived)
 
     def _close(self, track: _Track) -> None:
         if track.video is not None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rewarder.sdk.environment import Runtime, Tick
 from universe_client.errors import ConfigError
-from universe_client.recording.reading import Frame, Recording
+from universe_client.recording.reading import Recording
+from universe_client.recording.spans import Frame
 from universe_client.recording.video import Pixels
 from vnc.events import Event
 

@@ -20,12 +20,60 @@ from vnc.private_file import create_private
 Pixels = NDArray[np.uint8]
 
 _TIME_BASE = Fraction(1, 1_000_000)
-_QUEUE_BYTES = 64 << 20
-"""Pixels that may wait for the encoder; further frames are refused."""
+QUEUE_BYTES = 64 << 20
+"""Bytes of pixels that may wait for the encoder."""
 _LEAST_QUEUE = 8
 _ENCODER = {"preset": "ultrafast", "crf": "23", "tune": "zerolatency", "g": "120"}
 # A fragment per picture: a killed process loses none that was written.
 _MUXER = {"movflags": "empty_moov+default_base_moof+frag_every_frame", "flush_packets": "1"}
+
+
+class Encoder:
+    """Encodes the frames of one screen, on the calling thread.
+
+    Attributes:
+        path: the file.
+        shape: (height, width) of all its pictures.
+        frames: the number of pictures.
+    """
+
+    def __init__(self, path: Path, shape: tuple[int, int]) -> None:
+        """Begin a video.
+
+        Raises:
+            OSError: the file exists, or cannot be written.
+        """
+        self.path, self.shape, self.frames = path, shape, 0
+        self._file = create_private(path)
+        self._container = av.open(self._file, "w", format="mp4", options=_MUXER)
+        self._stream = _stream(self._container, shape)
+        self._start, self._last = 0, -1
+
+    def add(self, pixels: Pixels, time: int) -> None:
+        """Encode and write a picture.
+
+        Args:
+            pixels: uint8 of shape (height, width, 3), RGB, C-contiguous. It must not change afterwards.
+            time: in nanoseconds. The video begins at that of its first picture.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._start = self._start if self.frames else time
+        frame = av.VideoFrame.from_numpy_buffer(pixels, format="rgb24")
+        self._last = frame.pts = max((time - self._start) // 1000, self._last + 1)
+        frame.time_base = _TIME_BASE
+        self._container.mux(self._stream.encode(frame))
+        self.frames += 1
+
+    def close(self) -> None:
+        """Finish the file.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        with self._file, self._container:
+            self._container.mux(self._stream.encode(None))
 
 
 class VideoWriter:
@@ -47,24 +95,20 @@ class VideoWriter:
         """
         self.path, self.shape, self.frames = path, shape, 0
         self._failed = failed
-        room = max(_QUEUE_BYTES // (shape[0] * shape[1] * 3), _LEAST_QUEUE)
-        self._queue: queue.Queue[tuple[av.VideoFrame, int] | None] = queue.Queue(room)
+        room = max(QUEUE_BYTES // (shape[0] * shape[1] * 3), _LEAST_QUEUE)
+        self._queue: queue.Queue[tuple[Pixels, int] | None] = queue.Queue(room)
         self._thread = threading.Thread(target=self._run, name="record-video", daemon=True)
         self._thread.start()
 
-    def add(self, pixels: Pixels, time: int, wait: bool = False) -> bool:
-        """Hand a picture over, which is copied; return False if the encoder is too far behind to take it.
+    def add(self, pixels: Pixels, time: int) -> None:
+        """Hand a picture over, which is copied; wait while the encoder is too far behind.
 
         Args:
             pixels: uint8 of shape (height, width, 3), RGB.
             time: in nanoseconds. The video begins at that of its first picture.
-            wait: wait for the encoder instead of refusing the picture.
         """
-        if self._queue.full() and not wait:
-            return False
-        self._queue.put((av.VideoFrame.from_ndarray(np.ascontiguousarray(pixels), format="rgb24"), time))
+        self._queue.put((np.array(pixels, order="C"), time))
         self.frames += 1
-        return True
 
     def close(self) -> None:
         """Encode what is left, and finish the file."""
@@ -74,35 +118,25 @@ class VideoWriter:
     def _run(self) -> None:
         lower_priority()
         try:
-            with (
-                create_private(self.path) as file,
-                av.open(file, "w", format="mp4", options=_MUXER) as container,
-            ):
-                self._encode(container, self._stream(container))
+            encoder = Encoder(self.path, self.shape)
+            while (item := self._queue.get()) is not None:
+                encoder.add(*item)
+            encoder.close()
         except (OSError, av.FFmpegError) as error:
             self._failed(error)
             while self._queue.get() is not None:  # a full queue would stop `close`
                 pass
 
-    def _encode(self, container: av.container.OutputContainer, stream: VideoStream) -> None:
-        start, last = None, -1
-        while (item := self._queue.get()) is not None:
-            frame, time = item
-            start = time if start is None else start
-            last = frame.pts = max((time - start) // 1000, last + 1)
-            frame.time_base = _TIME_BASE
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode(None))
 
-    def _stream(self, container: av.container.OutputContainer) -> VideoStream:
-        height, width = self.shape
-        stream = container.add_stream("libx264", rate=60, options=_ENCODER)
-        stream.width, stream.height = width, height
-        # 4:2:0 has a sample of colour for 2x2 pixels, and so needs even sizes.
-        stream.pix_fmt = "yuv444p" if width % 2 or height % 2 else "yuv420p"
-        stream.codec_context.time_base = _TIME_BASE
-        stream.codec_context.thread_count = 1
-        return stream
+def _stream(container: av.container.OutputContainer, shape: tuple[int, int]) -> VideoStream:
+    height, width = shape
+    stream = container.add_stream("libx264", rate=60, options=_ENCODER)
+    stream.width, stream.height = width, height
+    # 4:2:0 has a sample of colour for 2x2 pixels, and so needs even sizes.
+    stream.pix_fmt = "yuv444p" if width % 2 or height % 2 else "yuv420p"
+    stream.codec_context.time_base = _TIME_BASE
+    stream.codec_context.thread_count = 1
+    return stream
 
 
 def frames(path: Path) -> Iterator[tuple[int, Pixels]]:

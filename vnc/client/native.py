@@ -14,6 +14,7 @@ from vnc import _core
 from vnc.client.dial import resolve
 from vnc.client.home import Home
 from vnc.client.shared import share
+from vnc.client.taps import NativeTap
 from vnc.client.timed import LoopPlan
 from vnc.client.wire import Wire
 from vnc.encodings import SHARED_FRAMES, is_this_host, preference
@@ -350,6 +351,10 @@ class NativeSession:
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """See `vnc.session.Session.take`; copies or draws only what changed since the last take into `out`."""
         return self._core.take(out) if reduction is None else self._core.take(out, reduction.native)
+
+    def tap(self, limit: int) -> NativeTap:
+        """See `vnc.session.Session.tap`; a reader thread copies the frames, without the GIL."""
+        return NativeTap(self._core.tap(limit))
 
     def send(self, events: Sequence[Event]) -> None:
         """See `vnc.session.Session.send`; the calling thread writes to the socket."""

@@ -25,6 +25,7 @@ from vnc.client.home import Home
 from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
+from vnc.client.taps import FrameQueue, Taps
 from vnc.client.timed import LoopPlan
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
@@ -92,6 +93,7 @@ class PortableSession:
         self._plan = LoopPlan(lambda events: self._write(encode(events, self.more_buttons)))
         self._lock = threading.Lock()  # of the front buffer: the loop writes it, the agent's thread reads it
         self._front = np.zeros(self.shape, np.uint8)
+        self._taps = Taps()
         self._rects = RectReader(self._reader)
         self._video = self._decoder(init)
         self._outstanding = 0  # requests without an answer yet; an update answers one or more of them
@@ -135,6 +137,16 @@ class PortableSession:
             else:
                 reduction.draw(self._front, out)
             return self.frames
+
+    def tap(self, limit: int) -> FrameQueue:
+        """See `vnc.session.Session.tap`."""
+        with self._lock:
+            tap = self._taps.open(limit)
+            if self.frames:
+                tap.add(self._front, self.frames, self.frame_time, self.generation)
+            if self.error is not None:
+                tap.end()
+        return tap
 
     def send(self, events: Sequence[Event]) -> None:
         """See `vnc.session.Session.send`."""
@@ -267,6 +279,8 @@ class PortableSession:
             self.error = error
             self._stop_waiting()
             self._writer.transport.abort()
+            with self._lock:
+                self._taps.end()
             self._on_change()
 
     async def _next_type(self) -> int:
@@ -351,6 +365,9 @@ class PortableSession:
             self._show(held + rects)
         if self.generation != self._started:
             self._settle_refresh()
+        if rects and not self._held:
+            with self._lock:
+                self._taps.add(self._front, self.frames, self.frame_time, self.generation)
         self._ask_again()
         self._on_change()
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Record(Wrapper):
     """Records every action, reward, text, episode, reset and error with exact times, and a video of each remote.
 
-    The pictures are the frames that the agent gets, those of steps with new pixels. `universe-client export` makes
-    datasets of recordings.
+    The videos have every frame that arrives, also those between two steps. `universe-client export` makes datasets of
+    recordings.
 
     Attributes:
         recorder: the `universe_client.recording.recorder.Recorder`.
@@ -52,6 +52,8 @@ class Record(Wrapper):
         about = {"env_id": env.unwrapped.env_id, "version": VERSION}
         lockstep = env.unwrapped.core.config.mode == "lockstep"
         self.recorder: Recorder = Recorder(directory, env.n, video=video, lockstep=lockstep, about=about)
+        if not lockstep:
+            self.recorder.watch(env.unwrapped.core)
 
     def reset(self, **options: Any) -> Any:
         """Reset the remotes; see `VectorEnv.reset`."""

@@ -23,6 +23,8 @@ class InputGate:
     Attributes:
         playing: the episode whose input is passed on; None while the gate is closed. It is read without the lock.
         plans: whether input was ever planned. It is read without the lock.
+        on_change: called after each `open`, with the session and the episode, and with None after a `close` that ends
+            one; None calls nothing.
     """
 
     def __init__(self) -> None:
@@ -32,6 +34,7 @@ class InputGate:
         self._session: Session | None = None
         self.playing: EpisodeId | None = None
         self.plans = False
+        self.on_change: Callable[[Session | None, EpisodeId | None], None] | None = None
 
     @property
     def held(self) -> Held:
@@ -89,15 +92,20 @@ class InputGate:
         """Pass input for `episode` on to `session`."""
         with self._lock:
             self._session, self.playing = session, episode
+        if self.on_change is not None:
+            self.on_change(session, episode)
 
     def close(self) -> None:
         """Drop input from now on, planned input included, and release what is held."""
+        was_open = self.playing is not None
         with self._lock:
             self.playing = None
             if self._session is not None:
                 self._planned.cut(self._session)
                 self._session.send(self._held.release())
             self._session = None
+        if was_open and self.on_change is not None:
+            self.on_change(None, None)
 
     def cancel(self) -> None:
         """Drop planned input, and release what it would have released."""

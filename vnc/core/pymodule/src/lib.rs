@@ -2,13 +2,14 @@
 //!
 //! Nothing between socket and finished frame takes the GIL. One descriptor wakes Python for news; Python then calls
 //! `python` to take frames and send input. `arrays` remembers which frame each array contains, and `reduction` makes
-//! smaller pictures. `frames` and `convert` are for servers.
+//! smaller pictures. `tap` has every frame, for recorders. `frames` and `convert` are for servers.
 
 mod arrays;
 mod convert;
 mod frames;
 mod python;
 mod reduction;
+mod tap;
 
 use pyo3::prelude::*;
 
@@ -49,4 +50,6 @@ mod _core {
     use crate::python::{Pump, Session};
     #[pymodule_export]
     use crate::reduction::Reduction;
+    #[pymodule_export]
+    use crate::tap::Tap;
 }

@@ -14,6 +14,7 @@ use sessions::{Mismatch, Timeouts, error_text};
 use crate::BIG;
 use crate::arrays::Arrays;
 use crate::reduction::{Reduction, source, writable};
+use crate::tap::Tap;
 
 /// Reader threads and their sessions.
 #[pyclass(frozen)]
@@ -235,6 +236,14 @@ impl Session {
         let layout = sessions::Layout { buffers, width, height, stride, offset, distance };
         let mapped = py.detach(|| self.session.map(memory, layout));
         mapped.map_err(|unusable| PyValueError::new_err(unusable.to_string()))
+    }
+
+    /// Return a queue of every frame from the newest on, for `limit` bytes of pixels.
+    fn tap(&self, py: Python<'_>, limit: usize) -> PyResult<Tap> {
+        check_process(self.session.is_ours())?;
+        let tap = Arc::new(sessions::Tap::new(limit));
+        py.detach(|| self.session.add_tap(&tap));
+        Ok(Tap(tap))
     }
 
     /// Write whole messages.

@@ -53,6 +53,9 @@ pub struct Connection {
     /// The number of messages whose header was read, and the type of the newest one.
     begun: u64,
     kind: u8,
+    /// Whether to pause after each frame, and whether input waits for `resume` after one.
+    pauses: bool,
+    paused: bool,
 }
 
 impl Connection {
@@ -74,6 +77,8 @@ impl Connection {
             long_cut_texts: 0,
             begun: 0,
             kind: 0,
+            pauses: false,
+            paused: false,
         }
     }
 
@@ -223,10 +228,29 @@ impl Connection {
         self.flow.probe(&mut self.out);
     }
 
+    /// From now on, process input only to the end of the next frame; `resume` continues.
+    pub const fn pause_at_frames(&mut self) {
+        self.pauses = true;
+    }
+
+    /// Continue with the input behind a frame; return whether there was a pause.
+    pub fn resume(&mut self) -> bool {
+        let paused = std::mem::take(&mut self.paused) && self.listens();
+        if paused {
+            self.advance();
+        }
+        paused
+    }
+
     /// Process the pending input. This is the only place where the error of a parser ends the connection.
     fn advance(&mut self) {
+        let frames = self.shown.frames();
         loop {
             match self.step() {
+                Ok(true) if self.pauses && self.shown.frames() > frames => {
+                    self.paused = true;
+                    return;
+                }
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {

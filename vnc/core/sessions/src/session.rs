@@ -21,8 +21,10 @@ use crate::process::Process;
 use crate::published::{Changes, Failure, Published, kind};
 use crate::socket::{CLOSED, error_text, write};
 use crate::sync::{Mutex, lock};
+use crate::tap::Tap;
 
 mod planned;
+mod tapped;
 
 /// Bytes that one session may read before the other sessions of its thread get their turn.
 const TURN: usize = 4 << 20;
@@ -47,6 +49,7 @@ pub struct Session {
     plan: Mutex<Plan>,
     clock: Mutex<Clock>,
     timeouts: Timeouts,
+    taps: Mutex<Vec<Arc<Tap>>>,
     /// Weak, so that sessions that have ended do not keep the hub's descriptor open.
     hub: Weak<Hub>,
     player: Weak<Player>,
@@ -89,6 +92,7 @@ impl Session {
             plan: Mutex::default(),
             clock: Mutex::new(Clock::new(fed, Instant::now())),
             timeouts: opening.timeouts,
+            taps: Mutex::default(),
             hub: opening.hub,
             player: opening.player,
         }
@@ -132,6 +136,7 @@ impl Session {
             // This fails if the peer has closed first. The descriptor is closed in both cases.
             let _ = stream.shutdown(Shutdown::Both);
         }
+        lock(&self.taps).drain(..).for_each(|tap| tap.end());
         self.changed();
     }
 
@@ -198,7 +203,7 @@ impl Session {
                 Some(Ok(0)) => CLOSED.into(),
                 Some(Ok(count)) => {
                     decoder.connection.received(count);
-                    self.react(&mut decoder);
+                    self.react_to_all(&mut decoder);
                     left = left.saturating_sub(count);
                     if decoder.connection.error().is_some() || SHORT_IS_EMPTY && count < room && !closing {
                         return Turn::Done;
@@ -247,7 +252,7 @@ impl Session {
     pub fn receive(&self, bytes: &[u8]) {
         let mut decoder = lock(&self.decoder);
         decoder.connection.receive(bytes);
-        self.react(&mut decoder);
+        self.react_to_all(&mut decoder);
     }
 
     /// Continue the handshake after the caller has established TLS.
@@ -260,6 +265,14 @@ impl Session {
     /// Return the bytes that the caller must write now.
     pub fn data_to_send(&self) -> Vec<u8> {
         std::mem::take(&mut *lock(&self.outgoing))
+    }
+
+    /// React to received bytes, after each frame if every frame is wanted.
+    fn react_to_all(&self, decoder: &mut Decoder) {
+        self.react(decoder);
+        while decoder.connection.resume() {
+            self.react(decoder);
+        }
     }
 
     /// React to received bytes: send the answers, publish the changes, list the session if there is news.
@@ -293,7 +306,9 @@ impl Session {
         }
         let is_frame = changes.frames > self.published.frames();
         if is_frame {
-            changes.drawn = Some((drawn, monotonic()));
+            let time = monotonic();
+            changes.drawn = Some((drawn, time));
+            self.copy_to_taps(connection, time);
         }
         lock(&self.clock).receive(connection.unfinished(), Instant::now());
         news |= self.published.publish(changes);

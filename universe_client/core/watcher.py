@@ -1,0 +1,40 @@
+"""Who is told of a remote's sessions and episodes as they happen, not only in steps: a recorder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from rewarder.protocol.episode import EpisodeId
+from vnc.session import Session
+
+if TYPE_CHECKING:
+    from universe_client.core.link import Link
+
+
+class Watcher(Protocol):
+    """All methods are called on the event loop's thread, and must return at once."""
+
+    def connected(self, session: Session) -> None:
+        """A VNC session is open; a connection to the rewarder may still be missing."""
+
+    def began(self, session: Session, episode: EpisodeId) -> None:
+        """The frames of `session` from its `generation` on show `episode`."""
+
+    def ended(self, moment: float) -> None:
+        """Frames that were complete after `moment` (monotonic) need not show the episode any longer."""
+
+
+def attach(link: Link, watcher: Watcher) -> None:
+    """Tell `watcher` from now on, and at once of what is there already. On the event loop's thread."""
+
+    def changed(session: Session | None, episode: EpisodeId | None) -> None:
+        if session is None or episode is None:
+            watcher.ended(link.connection.message_time)
+        else:
+            watcher.began(session, episode)
+
+    link.connection.on_session, link.gate.on_change = watcher.connected, changed
+    if link.session is not None:
+        watcher.connected(link.session)
+        if link.playing is not None:
+            watcher.began(link.session, link.playing)
