@@ -16,6 +16,7 @@ BENCHMARKS = {
     "mcp": "environment.mcp",
     "pixels": "environment.pixels",
     "pong": "environment.pong",
+    "record": "environment.record",
     "scale": "scale",
     "shared": "drivers.shared",
     "steps": "environment.steps",

@@ -35,6 +35,14 @@ enum State {
     Closed,
 }
 
+/// Whether input is processed only to the end of the next frame.
+enum Pause {
+    Never,
+    AtFrames,
+    /// A frame is complete, and further input waits for `resume`.
+    Now,
+}
+
 /// One RFB connection.
 pub struct Connection {
     state: State,
@@ -53,9 +61,7 @@ pub struct Connection {
     /// The number of messages whose header was read, and the type of the newest one.
     begun: u64,
     kind: u8,
-    /// Whether to pause after each frame, and whether input waits for `resume` after one.
-    pauses: bool,
-    paused: bool,
+    pause: Pause,
 }
 
 impl Connection {
@@ -77,8 +83,7 @@ impl Connection {
             long_cut_texts: 0,
             begun: 0,
             kind: 0,
-            pauses: false,
-            paused: false,
+            pause: Pause::Never,
         }
     }
 
@@ -230,16 +235,19 @@ impl Connection {
 
     /// From now on, process input only to the end of the next frame; `resume` continues.
     pub const fn pause_at_frames(&mut self) {
-        self.pauses = true;
+        if matches!(self.pause, Pause::Never) {
+            self.pause = Pause::AtFrames;
+        }
     }
 
     /// Continue with the input behind a frame; return whether there was a pause.
     pub fn resume(&mut self) -> bool {
-        let paused = std::mem::take(&mut self.paused) && self.listens();
-        if paused {
-            self.advance();
+        if !matches!(self.pause, Pause::Now) || !self.listens() {
+            return false;
         }
-        paused
+        self.pause = Pause::AtFrames;
+        self.advance();
+        true
     }
 
     /// Process the pending input. This is the only place where the error of a parser ends the connection.
@@ -247,8 +255,8 @@ impl Connection {
         let frames = self.shown.frames();
         loop {
             match self.step() {
-                Ok(true) if self.pauses && self.shown.frames() > frames => {
-                    self.paused = true;
+                Ok(true) if matches!(self.pause, Pause::AtFrames) && self.shown.frames() > frames => {
+                    self.pause = Pause::Now;
                     return;
                 }
                 Ok(true) => {}

@@ -31,6 +31,21 @@ fn an_update_is_shown_whole_or_not_at_all() {
 }
 
 #[test]
+fn frames_that_come_together_can_be_looked_at_one_by_one() {
+    let mut connection = ready();
+    connection.pause_at_frames();
+    let updates = [1, 2, 3].map(|value| update(&[grey([0, 0, 8, 6], value)])).concat();
+    connection.receive(&updates);
+    for value in 1..=3 {
+        assert_eq!((connection.frames(), at(&connection, 0, 0)), (value.into(), value));
+        assert!(connection.resume());
+    }
+    assert!(!connection.resume());
+    connection.receive(&update(&[grey([0, 0, 8, 6], 4)]));
+    assert_eq!((connection.frames(), at(&connection, 0, 0)), (4, 4));
+}
+
+#[test]
 fn a_huge_update_is_drawn_as_it_comes() {
     let limits = Limits { whole_update: 1000, ..Limits::default() };
     let bytes = update(&[grey([0, 0, 80, 60], 1), grey([0, 60, 80, 20], 2)]);
