@@ -32,6 +32,9 @@ measure clients with the same bytes. The command requests updates itself; with -
 machine and records the session of that client.
 
 The file (mode 0600) contains what the screen showed, and no passwords, keys, clicks or clipboard texts.
+
+With --run, write the folder of a recorded run instead, as `run --record` does: a video of each remote, and the rewards,
+texts and episodes of remotes that others play on. Only those who play know their own input: it is not in the folder.
 """
 _REPLAY = """\
 Serve a recorded session to VNC clients on this machine, from its beginning for each connection. A client must accept
@@ -47,9 +50,12 @@ def configure_record(parser: argparse.ArgumentParser) -> None:
     parser.description = _RECORD
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "address", metavar="ADDRESS", help="vnc://host:port?password_file=FILE, vncs:// for TLS"
+        "address",
+        metavar="ADDRESS",
+        help="vnc://host:port?password_file=FILE, vncs:// for TLS; with --run also several, and host:5900+15900",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to create")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the file to create")
+    parser.add_argument("--run", type=Path, metavar="DIR", help="the folder to create, instead of a file")
     parser.add_argument(
         "--seconds", type=positive, default=10.0, metavar="S", help="the duration; default: %(default)g"
     )
@@ -133,6 +139,12 @@ def encoding_numbers(names: str, quality: int | None) -> tuple[int, ...]:
 
 def _record(options: argparse.Namespace) -> int:
     """Record; return the exit status: 0, or 1 if the session failed."""
+    if options.run is not None:
+        from universe_client.cli.commands.record_run import record_run
+
+        return record_run(options)
+    if options.out is None:
+        raise ConfigError("say where to record to: --out FILE, or --run DIR")
     remotes = parse(options.address)
     if len(remotes) != 1:
         raise ConfigError(f"the address has {len(remotes)} servers: record one at a time")
