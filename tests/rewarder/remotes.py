@@ -130,3 +130,12 @@ async def wire(ports, *, observer=False, password=None):
     url = f"ws://127.0.0.1:{ports.rewarder_port}/"
     async with connect(url, additional_headers=headers, compression=None, proxy=None) as websocket:
         yield Wire(websocket)
+
+
+async def get_health(ports):
+    reader, writer = await asyncio.open_connection("127.0.0.1", ports.rewarder_port)
+    writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    assert head.startswith(b"HTTP/1.1 200")
+    return json.loads(body)

@@ -1,28 +1,17 @@
 """The SDK over real sockets: episodes, their order on the wire, input, crashes and the end."""
 
 import asyncio
-import json
 import threading
-import time
 
 import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
 from rewarder.sdk.runtime import RuntimeCrash, Tick, serve
-from tests.rewarder.remotes import Scripted, served, wire
+from tests.rewarder.remotes import Scripted, get_health, served, wire
 from vnc.client.portable import connect as connect_vnc
 from vnc.events import KeyEvent
 from vnc.session import VNCAddress
-
-
-async def get_health(ports):
-    reader, writer = await asyncio.open_connection("127.0.0.1", ports.rewarder_port)
-    writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
-    writer.close()
-    assert head.startswith(b"HTTP/1.1 200")
-    return json.loads(body)
 
 
 async def test_plays_episodes_on_its_own_without_a_client():
@@ -365,60 +354,3 @@ async def test_a_client_may_ask_for_another_rate_within_bounds():
             described = [message for message in client.messages if message["method"] == "v0.env.describe"]
             assert described[-1]["body"]["fps"] == told
             assert runtime.fps == told
-
-
-async def test_a_quick_runtime_runs_on_the_event_loops_thread():
-    runtime = Scripted()
-    runtime.quick = True
-    async with served(runtime):
-        await runtime.until(lambda: runtime.number > 5)
-    assert runtime.threads == {threading.get_ident()}
-
-
-async def test_a_quick_runtime_plays_its_episodes_and_those_that_are_asked_for():
-    """Its ticks run in callbacks: each ends at the end of the episode, at a reset, and when a client steps."""
-    runtime = Scripted(lambda number: Tick(reward=1.0, done=number == 4))
-    runtime.quick = True
-    async with served(runtime) as (ports, _), wire(ports) as client:
-        await runtime.until(lambda: len(runtime.resets) >= 4)
-        for seed in range(20):
-            request = await client.send("v0.env.reset", seed=seed)
-            reply = await client.until("v0.reply.env.reset")
-            assert reply["headers"]["parent_message_id"] == request
-            assert ("test.Scripted-v0", seed) in runtime.resets
-            done = await client.until("v0.env.reward", done=True)
-            assert done["headers"]["episode_id"] == reply["headers"]["episode_id"]
-
-
-async def test_a_quick_runtime_keeps_its_rate():
-    runtime = Scripted()
-    runtime.quick = True
-    async with served(runtime) as (ports, _):
-        await runtime.until(lambda: runtime.number > 1)
-        began, first = time.monotonic(), runtime.number
-        await runtime.until(lambda: runtime.number >= first + 100)
-        took = time.monotonic() - began
-        health = await get_health(ports)
-    assert took > 0.45, "100 ticks of 5 ms, of which the first ones may be late"
-    assert health["ticks_per_second"] < 210
-
-
-async def test_a_quick_runtime_that_is_too_slow_for_its_rate_answers_between_ticks():
-    def work(number):
-        time.sleep(0.02)  # a period is 5 ms
-        return Tick()
-
-    runtime = Scripted(work)
-    runtime.quick = True
-    async with served(runtime) as (ports, _), wire(ports) as client:
-        await client.until("v0.env.describe", env_state="running")
-        request = await client.send("v0.env.reset", seed=5)
-        reply = await client.until("v0.reply.env.reset")
-        await runtime.until(lambda: runtime.number > 10)
-        health = await get_health(ports)
-        await client.send("v0.control.ping")
-        pong = await client.until("v0.reply.control.ping")
-    assert reply["headers"]["parent_message_id"] == request
-    assert runtime.resets[-1] == ("test.Scripted-v0", 5)
-    assert health["ticks_missed"] > 0
-    assert 0 < pong["body"]["speed"] < 0.5

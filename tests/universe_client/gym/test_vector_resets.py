@@ -1,4 +1,4 @@
-"""Resets of the vector face: whole, masked, automatic; waited for and not; and lost remotes."""
+"""Resets of the vector face: whole, masked, automatic; waited for and not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gymnasium.wrappers.vector import (
     RecordEpisodeStatistics,
 )
 
-from tests.support.remotes.agent import set_reset_timeout, wait_until
+from tests.support.remotes.agent import wait_until
 from tests.support.remotes.gym import (
     any_done,
     has_shown,
@@ -25,13 +25,10 @@ from tests.support.remotes.gym import (
     values,
 )
 from tests.support.remotes.remote import by_hand, press_game
-from tests.support.timing import best_of
 from universe_client import ConfigError, LocalStateError
-from universe_client.errors import PeerLost, ResetRejected, ResetTimeout
-from vnc.events import KeyEvent
+from universe_client.errors import ResetRejected, ResetTimeout
 
 __all__ = ["open_gym", "three"]
-LEFT, RIGHT, UP = 0xFF51, 0xFF53, 0xFF52
 RIGHT_ACTION = 2  # of the default key sets
 
 
@@ -349,57 +346,3 @@ def test_r7_the_fill_of_a_resetting_row_is_configurable(scripted, open_gym):
 def test_a_fill_that_cannot_be_is_refused(scripted, open_gym, options):
     with pytest.raises(ConfigError, match="fill="):
         open_gym(scripted(), **({"fill": 0} | options))
-
-
-# -- V9: errors
-
-
-def test_v9_a_lost_remote_is_truncated_and_the_next_step_waits_for_it(three, open_gym):
-    env = open_gym(*three)
-    env.reset()
-    three[1].stop()
-    result = step_until(env, any_done)[-1]
-    assert result[3].tolist() == [False, True, False]
-    assert result[4]["end_reason"][1] == "lost"
-    assert result[4]["error"][1]
-    assert result[4]["_error"].tolist() == [False, True, False]
-    three[1].start()
-    observations, _, terminations, truncations, _ = env.step(noop(env))
-    assert values(observations)[1] == three[1].episode
-    assert not (terminations | truncations).any()
-
-
-def test_v9_errors_are_raised_if_so_wished(three, open_gym):
-    env = open_gym(*three, on_error="raise")
-    env.reset()
-    three[1].stop()
-    with pytest.raises(PeerLost, match="remote 1 "):
-        step_until(env, any_done)
-
-
-def test_a_remote_that_stays_away_does_not_stop_the_others(three, open_gym):
-    env = open_gym(*three)
-    env.reset()
-    set_reset_timeout(env.core, 2)
-    three[1].stop()
-    step_until(env, any_done)
-    assert env.step(noop(env))[4]["resetting"].tolist() == [False, True, False]
-
-    def rewarded() -> None:
-        three[0].reward(1.0)
-        step_until(env, lambda result: result[1].any())
-
-    assert best_of(5, rewarded, 1.5) < 1.5, "it was waited for more than once"
-    three[1].start()
-    step_until(env, lambda result: not result[4]["resetting"].any())
-
-
-def test_a_remote_without_a_rewarder_has_rewards_of_zero_and_ends_by_the_limit(scripted, open_gym):
-    remote = scripted(has_rewarder=False)
-    env = open_gym(remote, max_episode_steps=3)
-    env.reset()
-    results = [env.step(np.array([RIGHT_ACTION])) for _ in range(4)]
-    assert [bool(result[3][0]) for result in results] == [False, False, True, False]
-    assert not any(result[1][0] for result in results)
-    assert results[2][4]["end_reason"][0] == "time_limit"
-    assert remote.wait_for_events(1)[0] == KeyEvent(RIGHT, True)
