@@ -148,7 +148,7 @@ class RealTime(Pace):
     def has_news(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether there is a first frame, the end of the `observed` episode, or a newer frame of it."""
         link = self._link
-        playing, session = link.playing, link.session
+        playing, session = link.gate.playing, link.connection.session
         if observed is None:
             return playing is not None and playing == link.running
         if playing != observed:

@@ -37,7 +37,7 @@ class HeldInput:
     @property
     def now(self) -> Held:
         """What is down now, as a value."""
-        return self.keys, self.pointer
+        return tuple(self._keys), self._pointer
 
     def note(self, events: Iterable[Event]) -> None:
         """Record the effect of `events`."""

@@ -152,7 +152,7 @@ class Rows:
         return width, height
 
     def _shapes(self, rows: Collection[int]) -> list[tuple[int, int, int] | None]:
-        sessions = [self.core.remotes[row].link.session for row in rows]
+        sessions = [self.core.remotes[row].link.connection.session for row in rows]
         return [None if session is None else session.shape for session in sessions]
 
     def _check_screens(self, rows: Collection[int], shape: tuple[int, ...] | None = None) -> None:
@@ -174,8 +174,9 @@ class Rows:
 
     def _lend_again(self, rows: Collection[int]) -> None:
         """Let remotes write into their rows again, if their screens have returned to the size of the rows."""
-        for row, shape in zip(rows, self._shapes(rows), strict=True):
-            if self.core.remotes[row].view.frame is not self._lent[row] and shape == self.reduction.source:
+        away = [row for row in rows if self.core.remotes[row].view.frame is not self._lent[row]]
+        for row, shape in zip(away, self._shapes(away), strict=True):
+            if shape == self.reduction.source:
                 self._lend(row)
 
     def _fit(self, rows: Collection[int]) -> None:
@@ -267,11 +268,12 @@ class Rows:
         Returns:
             How many ticks there will be at most: one if the remote runs one at a time, as in real time.
         """
-        ticks = min(ticks, self.core.remotes[row].link.pace.most_ticks)
+        link = self.core.remotes[row].link
+        ticks = min(ticks, link.pace.most_ticks)
         if self._max_steps is not None:
             ticks = max(min(ticks, self._max_steps - self._steps[row]), 1)
         self._ticks[row] = ticks
-        self.core.act(row, self.core.remotes[row].link.gate.replacing(events), ticks)
+        self.core.act(row, link.gate.replacing(events), ticks)
         return ticks
 
     def plan(self, row: int, timed: Sequence[TimedEvents]) -> None:
@@ -320,7 +322,7 @@ class Rows:
         if self.awaiting[row]:
             return self._awaited_row(row, slot)
         self._steps[row] += self._ticks[row]
-        info = merge(self._infos[row], slot.info)
+        info = merge(self._infos[row], slot.info) if self._infos[row] else slot.info
         info[gym_infos.RESETTING] = slot.observation is None and not slot.done
         reward = self._rewards[row] + (slot.reward or 0.0)
         self._rewards[row], self._infos[row] = 0.0, {}
