@@ -2,7 +2,8 @@
 
 The remotes play NeonDrive, 60 frames/s of 320x240. "its own node": the actors are on the agent's node, as `embedded:8`
 but started by Ray. "another node": over TLS on the loopback interface, with the compression that a network gets. The
-CPU time is that of the agent's process, with Ray's threads. It needs the extra `ray`.
+CPU time is that of the agent's process, with Ray's threads. It needs the extra `ray`: `make test-rllib` installs it in
+an environment of its own, and `.venv-rllib/bin/python -m benchmarks cluster` measures.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def measure(console: Console, rounds: int) -> Report:
 @contextmanager
 def _cluster() -> Iterator[str]:
     """Yield the address of a cluster: a head without processors, and a node with them."""
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+    os.environ |= {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",  # as the remotes of `embedded:8`
+        "RAY_raylet_start_wait_time_s": "300",
+    }
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 80_000_000, "include_dashboard": False}
@@ -66,7 +71,7 @@ def _child(name: str, address: str) -> tuple[float, float]:
     """Return the frames, and the CPU seconds of the agent, of one second, measured in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.environment.cluster", name]
     done = subprocess.run(
-        command, env=ENVIRONMENT | {"RAY_ADDRESS": address}, capture_output=True, text=True, check=True
+        command, env=ENVIRONMENT | {"RAY_ADDRESS": address}, stdout=subprocess.PIPE, text=True, check=True
     )
     frames, cpu = json.loads(done.stdout.splitlines()[-1])
     return frames, cpu

@@ -8,8 +8,13 @@ from importlib.util import find_spec
 
 import pytest
 
-# With Ray's own niceness, 15, the actors starve on a machine that does something else.
-os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+# For a machine that does something else too: with Ray's own niceness, 15, the actors starve, and a node may take longer
+# to start than Ray's 30 s.
+os.environ |= {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",
+    "RAY_raylet_start_wait_time_s": "300",
+}
 collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]
 
 
