@@ -1,4 +1,4 @@
-"""What clients are told of an environment's episodes, whichever way it reaches them."""
+"""The results of an environment's episodes, as they are sent to clients over either channel."""
 
 from __future__ import annotations
 

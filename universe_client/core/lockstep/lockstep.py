@@ -135,7 +135,7 @@ class LockStep(Pace):
         return self._pending or self._channel.is_pending or self._channel.is_lost
 
     def is_settled(self, view: View, observed: EpisodeId | None) -> bool:
-        """Return whether the reply to the last step or reset and the tick's frame are here, or will not come."""
+        """Return whether the wait for the last step or reset is over: its reply and frame arrived, or never will."""
         self._settled = self._settled or self._settle(view, observed)
         return self._settled
 

@@ -1,4 +1,4 @@
-//! Whether Python is told of new frames: once until it copies one, and only while it listens.
+//! Whether a new frame wakes Python: only while Python waits for frames, and once until it copies one.
 
 use crate::sync::atomic::{AtomicU8, Ordering};
 

@@ -111,7 +111,7 @@ fn wait<'a>(
     news.wait_timeout(queue, left).unwrap_or_else(std::sync::PoisonError::into_inner).0
 }
 
-/// loom has no time.
+/// loom has no clock, so the time-out is ignored.
 #[cfg(loom)]
 fn wait<'a>(
     news: &Condvar,
