@@ -184,12 +184,12 @@ learn: .venv/.learn
 	.venv-lerobot/bin/python -m pip install --quiet --editable '.[record]' 'lerobot>=0.4.4' hypothesis pytest pytest-asyncio pytest-timeout
 	touch $@
 
-# OpenEnv pins an older SDK of MCP than the command `mcp` needs.
+# OpenEnv pins an older SDK of MCP than the command `mcp` needs. TRL trains with its environments.
 .venv-openenv/.done: .venv/.dev
 	$(BIN)/python -m venv .venv-openenv
 	echo "import site; site.addsitedir('$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')')" \
 	    > "$$($(OPENENV) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/venv.pth"
-	$(OPENENV) -m pip install --quiet 'openenv>=0.10'
+	$(OPENENV) -m pip install --quiet 'openenv>=0.10' 'trl>=1.16'
 	touch $@
 
 .venv/.fuzz: pyproject.toml .venv/.dev

@@ -5,39 +5,21 @@ from __future__ import annotations
 import base64
 import io
 import os
-import socket
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
-import uvicorn
 from PIL import Image
 
+from tests.support.remotes.openenv import served
 from tests.support.remotes.tasks import button
 from tests.support.system.processes import descendants
-from universe_client.adapters.openenv import ComputerAction, ComputerClient, app
+from universe_client.adapters.openenv import ComputerAction, ComputerClient
 
 PACKAGE = Path(__file__).parents[2] / "docker" / "openenv"
 pytestmark = pytest.mark.filterwarnings("default")  # of OpenEnv and what it imports
-
-
-@contextmanager
-def served(env_id, remotes=1, **options):
-    """Serve on loopback; yield the URL."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app(env_id, remotes, **options), log_config=None))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(60)
-        assert not thread.is_alive()
 
 
 def connected(url):
