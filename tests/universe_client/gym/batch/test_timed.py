@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.error import AlreadyPendingCallError, ResetNeeded
 
+from tests.support.remotes.agent import wait_until
 from tests.support.remotes.gym import open_gym, three
 from universe_client import ConfigError, GymEnv, LocalStateError
 from vnc.events import KeyEvent
@@ -111,12 +112,14 @@ def test_one_remote_plays_a_chunk_and_returns_a_step(scripted, open_gym):
     now = time.monotonic()
     results = [env.play([1, 0, 2], [now, now + 0.05, now + LATER])]
     assert remote.wait_for_events(2) == [PRESS_LEFT, RELEASE_LEFT]
-    results.append(env.play(None))
+
+    def planned():
+        return [at for *_, info in results for at, _, _ in info["timed.played"] or ()]
+
+    wait_until(lambda: len(planned()) == 2 or results.append(env.play(None)))
     assert all(env.observation_space.contains(observation) for observation, *_ in results)
-    infos = [info for *_, info in results]
-    planned = [at for info in infos for at, _, _ in info["timed.played"] or ()]
-    assert planned == [now, now + 0.05]
-    assert infos[-1]["timed.waiting"] == 1
+    assert planned() == [now, now + 0.05]
+    assert results[-1][4]["timed.waiting"] == 1
     info = env.step(1)[4]
     assert (info["timed.waiting"], info["timed.cancelled"]) == (0, 1), "a step replaces the plan"
     env.play([2, 0], [now + LATER, now + LATER])
