@@ -3,8 +3,8 @@
 First table: an agent steps 60 times per second, with and without a recording, in turns. "Processes" is the CPU time of
 the agent's process and of the 8 remotes, in percent of one core. "Encoder" is what libx264 and the file alone take for
 the recorded pictures: the same pictures, encoded once more by a loop that does nothing else. "Ratio" is that of the
-processes, without the encoder's part. "Missing" are frames that the sessions have counted and the recording does not
-have.
+processes per frame, without the encoder's part. "Missing" are frames that the sessions have counted and the recording
+does not have.
 
 Second table: one remote that plays by itself, through a proxy that records the bytes of the VNC session. "Error" is the
 time from the moment at which the proxy had a whole update to the time of its frame in the recording.
@@ -76,7 +76,7 @@ def _costs(plain: list[Run], recorded: list[Run]) -> Table:
     without, total = (statistics.median(run.processes for run in runs) for runs in (plain, recorded))
     encoder = statistics.median(run.encoder for run in recorded)
     ratio = statistics.median(
-        (after.processes - after.encoder) / before.processes
+        (after.processes - after.encoder) / after.frames / (before.processes / before.frames)
         for before, after in zip(plain, recorded, strict=True)
     )
     rates = [f"{statistics.median(run.frames for run in runs):.1f}" for runs in (plain, recorded)]
