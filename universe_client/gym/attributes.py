@@ -171,7 +171,7 @@ class RemoteAttributes(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
 
         Returns:
             For `"rgb_array"` a tuple of `num_envs` uint8 arrays (height, width, 3), RGB; for `"rgb_array_tiled"` one
-            uint8 array with all of them side by side.
+            uint8 array with all of them side by side; for `"human"` None.
 
         Raises:
             ConfigError: `render_mode` is None.
@@ -180,6 +180,8 @@ class RemoteAttributes(gymnasium.vector.VectorEnv[Any, Any, NDArray[Any]]):
         self._check_open()
         if self.render_mode is None:
             raise ConfigError("render() needs a render_mode: 'rgb_array' or 'rgb_array_tiled'")
+        if self.render_mode == "human":
+            return None
         frames = tuple(facade.render() for facade in self.facades)
         return tile(np.stack(frames)) if self.render_mode == "rgb_array_tiled" else frames
 

@@ -18,6 +18,7 @@ from universe_client.gym.batch.env_observations import EnvObservations
 from universe_client.gym.batch.results import Results
 from universe_client.gym.batch.rows import Row, Rows
 from universe_client.gym.batch.timed import TimedAction
+from universe_client.gym.batch.watching import Watching
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
@@ -25,7 +26,7 @@ from universe_client.spaces.action_maps import ActionMap, action_map
 
 
 @refuse_old_names
-class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
+class GymEnv(Watching, TimedAction, gymnasium.Env[Any, Any]):
     """One remote as a `gymnasium.Env`.
 
     The remote runs in real time. `step` sends the action and returns the newest frame and the sum of the rewards since
@@ -37,7 +38,7 @@ class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
     Attributes:
         observation_space, action_space: the spaces; see the arguments `observation` and `actions`.
         metadata: Gymnasium's; `"render_fps"` is `step_rate` or else the remote's `fps`.
-        render_mode: `"rgb_array"` or None.
+        render_mode: `"rgb_array"`, `"human"` or None.
         core: the remote. Not public: it may change in any version.
 
     Example:
@@ -51,7 +52,7 @@ class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
 
     _spec: EnvSpec | None = None
     _frameskip = 1  # gymnasium.wrappers.AtariPreprocessing reads it: one step is one frame
-    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 60}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array"], "render_fps": 60}  # noqa: RUF012
 
     def __init__(
         self,
@@ -79,7 +80,8 @@ class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
                 returns as an observation, which must be from a `Box`.
             step_rate: steps per second; `step` waits for its deadline after it has sent the action. None never waits.
             screen_size: (width, height) of the screen in pixels, if known: then nothing waits for the remote.
-            render_mode: `"rgb_array"`, or None.
+            render_mode: `"rgb_array"`; `"human"` to print the address of a page that shows the remote, as `watch` does;
+                or None.
             config: how to treat the remote; None is `Config()`.
             options: single fields of `Config`, instead of `config`.
 
@@ -89,8 +91,8 @@ class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
             RemoteError: without `screen_size` or for environment observations: the remote could not be reached within
                 `start_timeout` seconds, or does not send environment observations.
         """
-        if render_mode not in (None, "rgb_array"):
-            raise ConfigError(f"render_mode={render_mode!r} is neither 'rgb_array' nor None")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ConfigError(f"render_mode={render_mode!r} is none of {self.metadata['render_modes']}")
         self._map = action_map(actions)
         self._pacer = Pacer(step_rate)
         options = environment_options(observation, config, options)
@@ -110,10 +112,10 @@ class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
         except BaseException:
             self.core.close()
             raise
-        self.render_mode = render_mode
         self.metadata = self.metadata | {"render_fps": step_rate or self.core.config.fps or 60}
         self._lives = 0
         self._is_lockstep = self.core.config.mode == "lockstep"
+        self._show(render_mode)
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -212,15 +214,15 @@ class GymEnv(TimedAction, gymnasium.Env[Any, Any]):
     def render(self) -> Any:
         """Return a copy of the newest frame that `step` has returned, uint8 (height, width, 3), RGB.
 
-        With `render_mode=None` it returns None.
+        With other render modes than `"rgb_array"` it returns None.
         """
         self._check_open()
-        return None if self.render_mode is None else self._rows.frames[0].copy()
+        return None if self.render_mode != "rgb_array" else self._rows.frames[0].copy()
 
     def close(self) -> None:
         """Disconnect from the remote and return it to its provider. It may be called several times."""
         self._pacer.close()
-        self.core.close()
+        self._rows.close()
 
     def _check_open(self) -> None:
         if self.core.closed:

@@ -34,6 +34,7 @@ from universe_client.gym.batch.receiving import Receiver
 from universe_client.gym.batch.results import Results, StepResult
 from universe_client.gym.batch.rows import Rows
 from universe_client.gym.batch.timed import TimedActions
+from universe_client.gym.batch.watching import Watching
 from universe_client.pacer import Pacer
 from universe_client.providers.provider import Provider
 from universe_client.renamed import refuse_old_names
@@ -42,7 +43,7 @@ from vnc.pixels.reduction import Reduction
 
 
 @refuse_old_names
-class GymVectorEnv(TimedActions, RemoteAttributes):
+class GymVectorEnv(Watching, TimedActions, RemoteAttributes):
     """Remotes as a `gymnasium.vector.VectorEnv`: every array has one row per remote.
 
     The remotes run in real time. `step` sends the actions and returns the newest frames and the sums of the rewards
@@ -62,7 +63,7 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
         single_observation_space, single_action_space: the spaces of one remote.
         observation_space, action_space: the batched spaces.
         metadata: Gymnasium's; `"render_fps"` is `step_rate` or else the remotes' `fps`.
-        render_mode: `"rgb_array"`, `"rgb_array_tiled"` or None.
+        render_mode: `"rgb_array"`, `"rgb_array_tiled"`, `"human"` or None.
         reset_mode: `"block"` or `"mask"`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode`.
         facades: the targets of `call`, `get_attr` and `set_attr`, one per remote.
@@ -78,7 +79,7 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
 
     _spec: EnvSpec | None = None
     metadata: dict[str, Any] = {  # noqa: RUF012  (Gymnasium's name and type)
-        "render_modes": ["rgb_array", "rgb_array_tiled"],
+        "render_modes": ["human", "rgb_array", "rgb_array_tiled"],
         "render_fps": 60,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -128,7 +129,7 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
             letterbox: accept screens of other sizes. A smaller one lies in the top left corner on black, a larger one
                 is cut off at the right and bottom; coordinates stay those of the remote.
             render_mode: what `render` returns: `"rgb_array"` a tuple of frames, `"rgb_array_tiled"` one image of all,
-                None nothing.
+                None nothing. `"human"` prints the address of a page that shows the remotes, as `watch` does.
             config: how to treat the remotes; None is `Config()`.
             options: single fields of `Config`, instead of `config`.
 
@@ -160,7 +161,6 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
             self.core.close()
             raise
         self.num_envs = self.core.n
-        self.render_mode = render_mode
         self.metadata = self.metadata | {
             "render_fps": step_rate or self.core.config.fps or 60,
             "autoreset_mode": self.autoreset_mode,
@@ -175,6 +175,7 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
             self.single_observation_space,
             lambda: single_spec(self.spec),
         )
+        self._show(render_mode)
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -217,8 +218,6 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
         self._make_spaces()
         for facade in self.facades:
             facade.observation_space = self.single_observation_space
-
-    # -- reset and step -----------------------------------------------------------------------------------------
 
     def reset(
         self,
@@ -391,7 +390,7 @@ class GymVectorEnv(TimedActions, RemoteAttributes):
     def close_extras(self, **kwargs: Any) -> None:
         """Disconnect from the remotes and return them to their provider. `close` calls it once."""
         self._pacer.close()
-        self.core.close()
+        self._rows.close()
 
     def __enter__(self) -> Self:
         return self

@@ -21,8 +21,8 @@ from mcap.exceptions import EndOfFile, McapError
 from mcap.reader import NonSeekingReader
 from mcap.writer import Writer
 
+from universe_client.core.background import lower_priority
 from universe_client.errors import ConfigError
-from universe_client.recording.background import lower_priority
 from vnc.private_file import create_private
 
 KINDS = {
@@ -33,6 +33,7 @@ KINDS = {
     "skipped": "`frames` that are missing in the video, because the encoder was too slow",
     "reward": "the sum of `count` messages of the rewarder, and the `info` of the remote",
     "text": "texts of the remote, and its `instruction`",
+    "observation": "the `value` of the environment observation, as the rewarder's protocol packs it",
     "state": "`running`, or the `reason` why there is no picture; the `episode_id` and the `env_id`",
     "end": "of an episode: its id, why, its `return`, and how many further episodes ended unseen",
     "error": "an error of the remote",

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import av
 
 from rewarder.protocol.episode import EpisodeId
-from universe_client.recording.background import lower_priority
+from universe_client.core.background import lower_priority
 from universe_client.recording.video import QUEUE_BYTES, Encoder
 from vnc.session import Session
 from vnc.tap import Tap, TappedFrame

@@ -40,7 +40,12 @@ class Columns:
         self.names += ["none.1", "none.2"][: max(2 - len(self.names), 0)]
 
     def array(
-        self, actions: Sequence[tuple[int, list[list[Any]]]], times: NDArray[np.int64], size: tuple[int, int]
+        self,
+        actions: Sequence[tuple[int, list[list[Any]]]],
+        times: NDArray[np.int64],
+        size: tuple[int, int],
+        *,
+        from_start: bool = True,
     ) -> NDArray[np.float32]:
         """Return a row per time: what is down at it, or goes down before the next one.
 
@@ -48,6 +53,7 @@ class Columns:
             actions: (time, events), in order.
             times: in order, in nanoseconds.
             size: (width, height) of the screen in pixels.
+            from_start: whether a row has what is down at its time, but goes up before the next one.
 
         Returns:
             float32 of shape (len(times), len(names)).
@@ -56,11 +62,13 @@ class Columns:
         now = np.zeros(len(self.names), np.float32)
         waiting = list(reversed(actions))
         for row, until in enumerate([*times[1:].tolist(), None]):
-            rows[row] = now
+            rows[row] = now if from_start else 0
             while waiting and (until is None or waiting[-1][0] < until):
                 for event in waiting.pop()[1]:
+                    before = now.copy()
                     self._apply(event, now, size)
-                    np.maximum(rows[row], now, out=rows[row])
+                    np.maximum(rows[row], now, out=rows[row], where=now > before)
+            np.maximum(rows[row], now, out=rows[row])
             self._set_pointer(rows[row], now)
         return rows
 

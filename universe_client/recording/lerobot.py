@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from universe_client.errors import ConfigError
+from universe_client.recording.exported import Exported, all_episodes, new_folder
+from universe_client.recording.grid import GridVideo, grid, on_grid, pixel_format, sums
 from universe_client.recording.held import Columns
 from universe_client.recording.reading import Episode, Recording
 from universe_client.recording.video import Pixels
@@ -31,23 +29,9 @@ _DATA = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 _VIDEO = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
 _INDEX = "__index_level_0__"  # as pandas names an index without a name
 _QUANTILES = {"q01": 0.01, "q10": 0.1, "q50": 0.5, "q90": 0.9, "q99": 0.99}
+_KEY_FRAMES = 2  # loaders read pictures at random
 _SAMPLES = 200
 """Pictures, evenly spread, of which the statistics of pixels are made; each is reduced to every fourth pixel."""
-
-
-@dataclass(slots=True)
-class Exported:
-    """What an export has written.
-
-    Attributes:
-        episodes: the number of episodes.
-        frames: the number of rows, of all episodes.
-        left_out: why episodes are missing, a line each.
-    """
-
-    episodes: int = 0
-    frames: int = 0
-    left_out: list[str] = field(default_factory=list)
 
 
 def export(
@@ -72,11 +56,7 @@ def export(
         ConfigError: `out` exists, a recording was made in lock-step, no episode can be exported, or a video cannot be
             read.
     """
-    root = Path(out)
-    if root.exists():
-        raise ConfigError(f"{root} exists: give a new folder")
-    if fps < 1:
-        raise ConfigError(f"fps={fps} is not a positive number of rows per second")
+    root = new_folder(out, fps)
     for recording in recordings:
         if recording.about.get("lockstep"):
             raise ConfigError(f"{recording.directory} was recorded in lock-step, without the remote's time")
@@ -84,12 +64,10 @@ def export(
         events for each in recordings for episode in each.episodes for _, events in episode.actions
     )
     writer = _Dataset(root, fps, columns)
-    # The episodes of a remote one after the other, so that each video is decoded once.
-    for recording in recordings:
-        for episode in sorted(recording.episodes, key=lambda episode: (episode.remote, episode.start)):
-            writer.add(recording, episode)
-            if progress is not None:
-                progress(writer.result.episodes)
+    for recording, episode in all_episodes(recordings):
+        writer.add(recording, episode)
+        if progress is not None:
+            progress(writer.result.episodes)
     return writer.finish([recording.about for recording in recordings])
 
 
@@ -100,7 +78,7 @@ class _Dataset:
         self.result = Exported()
         self._root, self._fps, self._columns = root, fps, columns
         self._size: tuple[int, int] | None = None
-        self._video: _Video | None = None
+        self._video: GridVideo | None = None
         self._tables: list[pa.Table] = []
         self._episodes: list[dict[str, Any]] = []
         self._tasks: dict[str, int] = {}
@@ -109,19 +87,18 @@ class _Dataset:
 
     def add(self, recording: Recording, episode: Episode) -> None:
         """Add an episode, or note why it is left out."""
-        name = f"{recording.directory.name}, remote {episode.remote}, episode {episode.episode_id}"
         pictures = recording.pictures(episode)
         first = next(pictures, None)
         if first is None:
-            self.result.left_out.append(f"{name}: no pictures")
+            self.result.leave_out(recording, episode, "no pictures")
             return
         size = (first[1].shape[1], first[1].shape[0])
         if self._size not in (None, size):
-            self.result.left_out.append(f"{name}: the screen is {size[0]}x{size[1]}")
+            self.result.leave_out(recording, episode, f"the screen is {size[0]}x{size[1]}")
             return
         self._size = size
-        times = _grid(episode.frames[0].time, episode.end, self._fps)
-        self._write_pictures(_on_grid(times, [first], pictures), size)
+        times = grid(episode.frames[0].time, episode.end, self._fps)
+        self._write_pictures(on_grid(times, first, pictures), size)
         self._write_rows(episode, times, size)
         env_id = episode.env_id or "unknown"
         self._envs[env_id] = self._envs.get(env_id, 0) + 1
@@ -130,7 +107,7 @@ class _Dataset:
         if self._video is None:
             path = self._root / f"videos/{IMAGE}/{_FILE}.mp4"
             path.parent.mkdir(parents=True)
-            self._video = _Video(path, size, self._fps)
+            self._video = GridVideo(path, size, self._fps, _KEY_FRAMES)
         for number, picture in enumerate(pictures):
             if number % max(self._fps, 1) == 0 and len(self._samples) < _SAMPLES:
                 self._samples.append(picture[::4, ::4].copy())
@@ -138,7 +115,7 @@ class _Dataset:
 
     def _write_rows(self, episode: Episode, times: NDArray[np.int64], size: tuple[int, int]) -> None:
         number, first, length = len(self._episodes), self.result.frames, len(times)
-        rewards = _sums(episode.rewards, times)
+        rewards = sums(episode.rewards, times)
         done = np.zeros(length, np.bool_)
         done[-1] = episode.end_reason is not None
         task = episode.instruction or episode.env_id or "play"
@@ -179,9 +156,8 @@ class _Dataset:
         self.result.episodes, self.result.frames = number + 1, first + length
 
     def finish(self, about: list[dict[str, Any]]) -> Exported:
-        if self._video is None or self._size is None:
-            reasons = "; ".join(self.result.left_out) or "the recordings have no episodes"
-            raise ConfigError(f"nothing to export: {reasons}")
+        self.result.check()
+        assert self._video is not None and self._size is not None
         self._video.close()
         data = pa.concat_tables(self._tables)
         self._parquet(f"data/{_FILE}.parquet", data)
@@ -197,7 +173,7 @@ class _Dataset:
         width, height = size
         video = {
             "video.height": height, "video.width": width, "video.channels": 3, "video.codec": "h264",
-            "video.pix_fmt": _pixel_format(size), "video.fps": self._fps, "video.is_depth_map": False,
+            "video.pix_fmt": pixel_format(size), "video.fps": self._fps, "video.is_depth_map": False,
             "has_audio": False,
         }  # fmt: skip
         names = ["height", "width", "channels"]
@@ -258,60 +234,6 @@ Left out:
 
     def _json(self, name: str, value: dict[str, Any]) -> None:
         (self._root / name).write_text(json.dumps(value, indent=4))
-
-
-class _Video:
-    """A video of all episodes, one picture per row."""
-
-    def __init__(self, path: Path, size: tuple[int, int], fps: int) -> None:
-        self._container = av.open(str(path), "w", format="mp4", options={"movflags": "faststart"})
-        # A key frame every other picture: loaders read pictures at random.
-        options = {"crf": "23", "preset": "veryfast", "g": "2"}
-        self._stream: VideoStream = self._container.add_stream("libx264", rate=fps, options=options)
-        self._stream.width, self._stream.height = size
-        self._stream.pix_fmt = _pixel_format(size)
-        self._stream.codec_context.time_base = Fraction(1, fps)
-        self._count = 0
-
-    def add(self, pixels: Pixels) -> None:
-        frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
-        frame.pts = self._count
-        self._count += 1
-        self._container.mux(self._stream.encode(frame))
-
-    def close(self) -> None:
-        self._container.mux(self._stream.encode(None))
-        self._container.close()
-
-
-def _pixel_format(size: tuple[int, int]) -> str:
-    return "yuv444p" if size[0] % 2 or size[1] % 2 else "yuv420p"
-
-
-def _grid(start: int, end: int, fps: int) -> NDArray[np.int64]:
-    """Return the times of the rows: from `start` on, before `end`, at least one."""
-    count = max(1, (end - start) * fps // 1_000_000_000)
-    return start + np.arange(count) * 1_000_000_000 // fps
-
-
-def _on_grid(times: NDArray[np.int64], first: list[Any], rest: Iterator[Any]) -> Iterator[Pixels]:
-    """Return for each time the newest picture that is not younger."""
-    [(_, shown)] = first
-    following = next(rest, None)
-    for time in times.tolist():
-        while following is not None and following[0].time <= time:
-            shown, following = following[1], next(rest, None)
-        yield shown
-    for _ in rest:  # the video goes on after them
-        pass
-
-
-def _sums(rewards: Sequence[tuple[int, float]], times: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return the sum of the rewards from each time to the next; what comes before the first belongs to it."""
-    sums = np.zeros(len(times), np.float32)
-    for time, reward in rewards:
-        sums[max(int(np.searchsorted(times, time, side="right")) - 1, 0)] += reward
-    return sums
 
 
 def _table(values: dict[str, NDArray[Any]]) -> pa.Table:

@@ -10,6 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Self
 
+from rewarder.protocol.values import unpack
 from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventReader
 from universe_client.recording.recorder import EVENTS_FILE
@@ -33,7 +34,10 @@ class Episode:
         frames: its pictures.
         actions: (time, events) of each action.
         rewards: (time, reward).
+        observations: (time, environment observation) of each step that had one.
         actors: (time, name) of who acted, from that time on.
+        steps: (step, "action" or "reward", events or reward) in the order of the recording. A step is the number of the
+            newest picture before it, from 0.
         skipped: pictures that are missing, because the encoder was too slow.
     """
 
@@ -48,7 +52,9 @@ class Episode:
     frames: list[Frame] = field(default_factory=list)
     actions: list[tuple[int, list[list[Any]]]] = field(default_factory=list)
     rewards: list[tuple[int, float]] = field(default_factory=list)
+    observations: list[tuple[int, Any]] = field(default_factory=list)
     actors: list[tuple[int, str]] = field(default_factory=list)
+    steps: list[tuple[int, str, Any]] = field(default_factory=list)
     skipped: int = 0
 
     def add(self, event: Event) -> None:
@@ -61,18 +67,25 @@ class Episode:
             case "action" if body["events"]:
                 # What was planned is recorded after it was played, and perhaps after a later action.
                 insort(self.actions, (event.time, body["events"]), key=itemgetter(0))
+                self._note("action", body["events"])
             case "reward":
                 self.rewards.append((event.time, body["reward"] or 0.0))
                 self.score += body["reward"] or 0.0
+                self._note("reward", body["reward"] or 0.0)
             case "text":
                 instruction = body["instruction"]
                 self.instruction = instruction if isinstance(instruction, str) else self.instruction
+            case "observation":
+                self.observations.append((event.time, unpack(body["value"])))
             case "actor":
                 self.actors.append((event.time, body["name"]))
             case "skipped":
                 self.skipped += body["frames"]
             case "end":
                 self.end_reason = body["end_reason"]
+
+    def _note(self, kind: str, content: Any) -> None:
+        self.steps.append((max(len(self.frames) - 1, 0), kind, content))
 
 
 class Recording:

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rewarder.protocol.values import pack
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventWriter
@@ -153,6 +154,8 @@ class Recorder:
         if info["terminated"] or info["truncated"]:
             self._end(index, track, info, now)
         self._describe(index, track, observation, info, now)
+        if observation is not None and "env_observation" in observation:
+            self._note(index, "observation", {"value": pack(observation["env_observation"])}, now)
         if observation is not None and self._video and self._lockstep:
             self._picture(index, track, observation["vision"], info, now)
         if now - track.lag_time >= _LAG_INTERVAL:

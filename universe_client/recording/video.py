@@ -14,7 +14,7 @@ import numpy as np
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
-from universe_client.recording.background import lower_priority
+from universe_client.core.background import lower_priority
 from vnc.private_file import create_private
 
 Pixels = NDArray[np.uint8]

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import json
 import logging
+import os
 import secrets
 import time
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
 from rewarder.viewer.pages import Pages, inline_source
+from universe_client.core.background import lower_priority
 from universe_client.core.event_loop.loop import LoopThread
 from universe_client.errors import ConfigError
 from universe_client.hands.outcome import Region
@@ -30,6 +32,8 @@ from vnc.session import Frame
 PICTURES_PER_SECOND = 15
 _STATES_PER_SECOND = 4
 _MAX_PAGES = 8
+_ENCODERS = min(max((os.cpu_count() or 1) // 4, 1), 4)
+"""Threads."""
 _QUALITY = 70
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -71,8 +75,8 @@ class WallServer:
         self._tiles, self._act = tiles, act
         self._token = secrets.token_urlsafe(24)
         self._pages = 0
-        # Encoders release the GIL; one thread leaves the processors to the agent and its remotes.
-        self._encoder = ThreadPoolExecutor(1, "universe-wall-jpeg")
+        # Encoders release the GIL; few threads leave the processors to the agent and its remotes.
+        self._encoder = ThreadPoolExecutor(_ENCODERS, "universe-wall-jpeg", lower_priority)
         self._encoded: dict[tuple[int, int], tuple[int, bytes]] = {}
         self._loop = LoopThread("universe-wall")
         try:
@@ -126,10 +130,14 @@ class WallServer:
         self._pages += 1
         page = Page(self._tiles, self._act)
         reader = asyncio.create_task(page.read(websocket))
+        due = time.monotonic()
         try:
             while not reader.done():
                 await self._send(websocket, page)
-                await asyncio.wait([reader], timeout=1 / PICTURES_PER_SECOND)
+                due = max(
+                    due + 1 / PICTURES_PER_SECOND, time.monotonic()
+                )  # the time of the encoders included
+                await asyncio.wait([reader], timeout=due - time.monotonic())
             await reader
         except ConnectionClosed:
             log.debug("a page was closed")
@@ -143,14 +151,16 @@ class WallServer:
         if now >= page.state_due:
             page.state_due = now + 1 / _STATES_PER_SECOND
             await websocket.send(json.dumps({"time": now, "tiles": [tile.summary() for tile in self._tiles]}))
+        pictures = []
         for index, tile in enumerate(self._tiles):
             vision, number = tile.vision, tile.number
             longest = page.longest(index)
             if vision is None or not longest or page.shown[index] == (number, longest):
                 continue
             page.shown[index] = number, longest
-            picture = await self._picture(index, vision, number, longest)
-            await websocket.send(index.to_bytes(2, "big") + picture)
+            pictures.append(self._picture(index, vision, number, longest))
+        for picture in await asyncio.gather(*pictures):
+            await websocket.send(picture)
 
     async def _picture(self, index: int, vision: Frame, number: int, longest: int) -> bytes:
         known = self._encoded.get((index, longest))
@@ -158,7 +168,7 @@ class WallServer:
             loop = asyncio.get_running_loop()
             known = number, await loop.run_in_executor(self._encoder, _encode, vision, longest)
             self._encoded[index, longest] = known
-        return known[1]
+        return index.to_bytes(2, "big") + known[1]
 
 
 def _encode(vision: Frame, longest: int) -> bytes:

@@ -6,10 +6,15 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
+from universe_client.errors import ConfigError
+from universe_client.recording.extra import require
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper
+from wrappers.writers import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +92,10 @@ class Logger(Wrapper):
     A line contains frames and rewards per second, the mean reaction time and the mean lags since the line before. The
     logger is `wrappers.universe.logger`, the level INFO.
 
+    With a `writer`, TensorBoard or W&B gets scalars of all remotes together at the same times: `rate/frames` and other
+    rates per second, `time/reaction_time` and other means in seconds. Each end of an episode adds `episode/return`. The
+    step of a scalar is `steps`.
+
     Attributes:
         tallies: a `Tally` of the whole run for each remote.
         steps: the number of steps so far.
@@ -98,19 +107,31 @@ class Logger(Wrapper):
         for _ in range(600):
             env.step([[]] * 4)
         print(env.tallies[0].frames_per_second)
+
+        env = Logger(Record(env, "runs/1"), writer=torch.utils.tensorboard.SummaryWriter("logs"))
+        ...  # play
+        env.add_videos("runs/1")
     """
 
     instead: ClassVar[str] = "wrappers.EpisodeStatistics"
     takes_lists: ClassVar[bool | None] = True
 
-    def __init__(self, env: VectorEnv | Wrapper, every: float = 5.0) -> None:
+    def __init__(self, env: VectorEnv | Wrapper, every: float = 5.0, writer: Any = None) -> None:
         """Wrap `env`.
 
         Args:
             env: a `VectorEnv`, with or without wrappers.
             every: the interval between two lines, in seconds.
+            writer: a `SummaryWriter` of TensorBoard, or what `wandb.init()` returns; None writes no scalars. It is not
+                closed.
+
+        Raises:
+            ConfigError: the writer is neither of them.
         """
         super().__init__(env)
+        self._writer = None if writer is None else Writer(writer)
+        self._returns = [0.0] * env.n
+        self._films: set[tuple[str, int, int]] = set()
         self.every = every
         self.tallies = [Tally() for _ in range(env.n)]
         self.steps = 0
@@ -134,6 +155,39 @@ class Logger(Wrapper):
             self._log(now)
         return result
 
+    def add_videos(self, directory: str | Path, *, fps: int = 15) -> int:
+        """Write a video of each ended episode of a recording that has not been written yet; return their number.
+
+        They show keys, pointer and score, as the films of `universe-client export --mp4`. Nothing is sent or received
+        meanwhile: call it between episodes, or after the run. TensorBoard needs `moviepy`, and memory for all pictures
+        of an episode.
+
+        Args:
+            directory: of `Record`, which may still be recording.
+            fps: pictures per second.
+
+        Raises:
+            ConfigError: there is no writer, no recording in `directory`, or the extra `record` is not installed.
+        """
+        if self._writer is None:
+            raise ConfigError("add_videos needs a writer: Logger(env, writer=...)")
+        require("av", "mcap", "PIL")
+        from universe_client.recording.films import film
+        from universe_client.recording.reading import Recording
+
+        recording, written = Recording(directory), 0
+        for episode in recording.episodes:
+            name = str(directory), episode.remote, episode.start
+            if episode.end_reason is None or name in self._films:
+                continue
+            self._films.add(name)
+            with TemporaryDirectory() as folder:
+                path = Path(folder) / "episode.mp4"
+                if film(recording, episode, path, fps):
+                    self._writer.video(f"episode/remote-{episode.remote}", path, fps, self.steps)
+                    written += 1
+        return written
+
     def _tally(
         self, index: int, observation: Any, reward: float | None, info: dict[str, Any], now: float
     ) -> None:
@@ -142,12 +196,32 @@ class Logger(Wrapper):
         self._observed[index] = observation is not None
         for tally in (self.tallies[index], self._recent[index]):
             tally.add(reward, info, running)
+        self._returns[index] += reward or 0.0
+        if info["terminated"] or info["truncated"]:
+            if self._writer is not None:
+                self._writer.scalars({"episode/return": self._returns[index]}, self.steps)
+            self._returns[index] = 0.0
 
     def _log(self, now: float) -> None:
-        elapsed = now - self._line_time
-        logger.info("%s", _line(self._recent, self.steps - self._line_steps, elapsed))
+        elapsed, steps = now - self._line_time, self.steps - self._line_steps
+        logger.info("%s", _line(self._recent, steps, elapsed))
+        if self._writer is not None:
+            self._writer.scalars(_scalars(self._recent, steps, elapsed), self.steps)
         self._recent = [Tally() for _ in range(self.n)]
         self._line_time, self._line_steps = now, self.steps
+
+
+def _scalars(tallies: Sequence[Tally], steps: int, elapsed: float) -> dict[str, float]:
+    """Return rates per second, and the known times in seconds."""
+    counts = {
+        "frames": sum(tally.frames for tally in tallies),
+        "bytes": sum(tally.bytes for tally in tallies),
+    }
+    rates = counts | {"rewards": sum(tally.rewards for tally in tallies), "steps": steps}
+    times = {f"time/{name}": mean(tallies, name) for name in _TIMES}
+    return {f"rate/{name}": count / elapsed for name, count in rates.items()} | {
+        name: value for name, value in times.items() if value is not None
+    }
 
 
 def _line(tallies: Sequence[Tally], steps: int, elapsed: float) -> str:

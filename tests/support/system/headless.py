@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +79,9 @@ class Page:
         """Collect the browser's requests and the error messages of its document."""
         for event in self._devtools.events():
             if event.method == "Network.requestWillBeSent":
-                self.requested.append(event.params["request"]["url"])
+                self.requested.append(str(cast(dict[str, object], event.params["request"])["url"]))
             elif event.method == "Network.webSocketCreated":
-                self.requested.append(event.params["url"])
+                self.requested.append(str(event.params["url"]))
             elif event.method in ("Log.entryAdded", "Runtime.exceptionThrown"):
                 self.complaints.append(str(event.params))
             elif event.method == "Runtime.executionContextsCleared":

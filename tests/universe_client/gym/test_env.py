@@ -113,8 +113,8 @@ def test_errors_are_clear(scripted, open_one):
     for call in (env.reset, env.render, lambda: env.step(0)):
         with pytest.raises(ClosedEnvironmentError):
             call()
-    with pytest.raises(ConfigError, match="render_mode='human'"):
-        open_one(scripted(), render_mode="human")
+    with pytest.raises(ConfigError, match="render_mode='window'"):
+        open_one(scripted(), render_mode="window")
     with pytest.raises(ConfigError, match="remotes names 2"):
         open_one(scripted(), scripted())
     assert "universe-client" not in {thread.name for thread in set(threading.enumerate()) - before}

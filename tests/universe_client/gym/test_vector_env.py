@@ -214,7 +214,7 @@ def test_steps_keep_their_rate(scripted, open_gym):
     ("options", "message"),
     [
         ({"reset_mode": "wait"}, "reset_mode='wait'"),
-        ({"render_mode": "human"}, "render_mode='human'"),
+        ({"render_mode": "window"}, "render_mode='window'"),
         ({"observation": "text"}, "observation='text'"),
         ({"actions": "keys"}, "actions='keys'"),
         ({"actions": [["NoSuchKey"]]}, "NoSuchKey"),

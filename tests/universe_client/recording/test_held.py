@@ -37,6 +37,13 @@ def test_a_row_has_what_is_down_at_its_time_or_goes_down_before_the_next():
     assert array.tolist() == [[1, 0], [1, 0], [1, 1], [0, 0]]
 
 
+def test_rows_of_steps_have_what_was_pressed_and_what_is_down_at_their_ends():
+    actions = [(0, [key(LEFT, True)]), (10, [key(RIGHT, True), key(LEFT, False), key(RIGHT, False)])]
+    columns = Columns([events for _, events in actions])
+    array = columns.array(actions, np.array([0, 10, 20]), (1, 1), from_start=False)
+    assert array.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
 def test_a_pointer_has_its_place_and_buttons():
     actions = [
         (1, [["PointerEvent", 50, 25, 0]]),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 
+import numpy as np
 import pytest
 
-from tests.support.remotes.agent import until, until_running
+import universe_client
+from tests.support.remotes.agent import until, until_running, wait_until
 from tests.support.remotes.remote import by_hand
-from wrappers import Logger
+from universe_client import ConfigError
+from universe_client.recording.reading import Recording
+from wrappers import Logger, Record
 
 
 def test_tallies_are_what_the_remotes_sent(scripted, open_env, caplog):
@@ -57,3 +61,66 @@ def test_a_remote_without_rewards_is_tallied(scripted, open_env):
     env.step([[]])
     assert env.tallies[0].reward == 0.0
     assert env.steps >= 2
+
+
+class TensorBoard:
+    """What a `SummaryWriter` gets."""
+
+    def __init__(self):
+        self.values, self.videos = [], []
+
+    def add_scalar(self, name, value, step):
+        self.values.append((name, float(value), step))
+
+    def add_video(self, name, pictures, step, fps):
+        self.videos.append((name, pictures.shape, pictures.dtype, fps))
+
+
+class Run:
+    """What a run of W&B gets."""
+
+    def __init__(self):
+        self.values = []
+
+    def log(self, values, step):
+        self.values += [(name, float(value), step) for name, value in values.items()]
+
+
+@pytest.mark.parametrize("make", [TensorBoard, Run])
+def test_a_writer_gets_scalars_and_returns(make, scripted, open_env):
+    remote, writer = scripted(), make()
+    env = Logger(open_env(remote), every=0.01, writer=writer)
+    env.reset()
+    until_running(env)
+    remote.reward(2.0)
+    remote.script(lambda: (remote.finish(8.0), remote.next_episode()))
+    until(env, lambda step: step.done)
+    until(env, lambda step: any(name == "rate/frames" for name, *_ in writer.values))
+    [(value, step)] = [(value, step) for name, value, step in writer.values if name == "episode/return"]
+    assert value == 10.0 and 0 < step <= env.steps
+    names = {name for name, *_ in writer.values}
+    assert {"rate/steps", "rate/bytes", "rate/rewards"} <= names
+    assert all(name.split("/")[0] in ("rate", "time", "episode") for name in names)
+
+
+def test_a_writer_gets_videos_of_the_episodes_that_ended(tmp_path):
+    writer = TensorBoard()
+    inner = Record(universe_client.make("gym-core.CartPole-v1", mode="lockstep"), tmp_path / "run")
+    with Logger(inner, writer=writer) as env:
+        env.reset(seed=1)
+        until_running(env)
+        while not env.step([[("KeyEvent", "Left", True)]])[2][0]:
+            pass
+        wait_until(lambda: Recording(tmp_path / "run").episodes[0].end_reason)  # a thread writes it
+        assert env.add_videos(tmp_path / "run") == 1
+        assert env.add_videos(tmp_path / "run") == 0
+    [(name, shape, dtype, fps)] = writer.videos
+    assert (name, dtype, fps) == ("episode/remote-0", np.uint8, 15)
+    assert shape[0] == 1 and shape[1] > 1 and shape[2] == 3
+
+
+def test_what_is_no_writer_is_named(scripted, open_env):
+    with pytest.raises(ConfigError, match="neither add_scalar"):
+        Logger(open_env(scripted()), writer=42)
+    with pytest.raises(ConfigError, match="needs a writer"):
+        Logger(open_env(scripted())).add_videos("runs/1")

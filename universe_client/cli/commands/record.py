@@ -41,7 +41,9 @@ Serve a recorded session to VNC clients on this machine, from its beginning for 
 the recorded encodings and pixel format: agents can replay sessions that were recorded without --port; sessions that
 were recorded with --port need the same kind of client.
 
-The folder of a recorded run is served as a remote: its pictures, rewards and episodes.
+The folder of a recorded run is served as a remote: its pictures, rewards and episodes. With --diff OTHER nothing is
+served: for each episode of the two runs the command prints the first step at which they differ, and what differs:
+pictures, actions, rewards or ends. Times are not compared. Exit status: 0 the runs are equal, 1 they differ.
 """
 
 
@@ -97,6 +99,9 @@ def configure_replay(parser: argparse.ArgumentParser) -> None:
         "--remote", type=int, default=0, metavar="I", help="of a folder: the recorded remote; default: 0"
     )
     parser.add_argument(
+        "--diff", type=Path, metavar="OTHER", help="compare with the folder of another recorded run"
+    )
+    parser.add_argument(
         "--host", type=host, default="127.0.0.1", help="the address to listen on; default: %(default)s"
     )
     parser.add_argument("--port", type=port, default=0, metavar="N", help="default: any free port")
@@ -111,6 +116,10 @@ def configure_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay_either(options: argparse.Namespace) -> int:
+    if options.diff is not None:
+        from universe_client.cli.commands.replay_run import print_differences
+
+        return print_differences(options.file, options.diff)
     if not options.file.is_dir():
         return replay_command(options.file, options.host, options.port, options.speed)
     from universe_client.cli.commands.replay_run import replay_run

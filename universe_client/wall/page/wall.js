@@ -69,7 +69,7 @@ class Tile {
     this.root.title = [state.env, state.task, state.error].filter(Boolean).join("\n");
     this.score.textContent = number(state.score);
     const median = state.reaction.median;
-    this.rate.textContent = `ep ${state.episodes}  ${rate.toFixed(0)}/s` + (median === null ? "" : `  ${median.toFixed(1)} ms`);
+    this.rate.textContent = `ep ${state.episodes}  ${rate.toFixed(0)}/s` + (median === null ? "" : `  ${median.toFixed(median < 10 ? 1 : 0)} ms`);
     curve(this.curve, state.returns);
   }
 }
@@ -80,8 +80,12 @@ function number(value) {
 
 function curve(canvas, values) {
   const width = canvas.width = Math.max(canvas.clientWidth, 1), height = canvas.height = Math.max(canvas.clientHeight, 1);
-  if (values.length < 2) return;
-  const context = canvas.getContext("2d"), low = Math.min(...values), high = Math.max(...values);
+  const context = canvas.getContext("2d");
+  if (values.length < 2) {
+    if (height >= 50) note(context, values.length ? number(values[0]) : "no episode has ended", 20);
+    return;
+  }
+  const low = Math.min(...values), high = Math.max(...values);
   const y = value => height - 2 - (height - 4) * (high > low ? (value - low) / (high - low) : 0.5);
   context.beginPath();
   values.forEach((value, at) => context.lineTo(1 + at * (width - 2) / (values.length - 1), y(value)));
@@ -89,16 +93,19 @@ function curve(canvas, values) {
   context.lineWidth = 1.5;
   context.stroke();
   if (height < 50) return;
+  note(context, number(high), 12);
+  note(context, number(low), height - 4);
+}
+
+function note(context, words, y) {
   context.fillStyle = "#8a93a2";
   context.font = "11px system-ui";
-  context.fillText(number(high), 3, 12);
-  context.fillText(number(low), 3, height - 4);
+  context.fillText(words, 3, y);
 }
 
 function bars(canvas, reaction) {
-  const context = canvas.getContext("2d"), {width, height} = canvas, most = Math.max(...reaction.bars, 1);
-  const step = width / reaction.bars.length;
-  context.clearRect(0, 0, width, height);
+  const width = canvas.width = Math.max(canvas.clientWidth, 1), height = canvas.height = Math.max(canvas.clientHeight, 1);
+  const context = canvas.getContext("2d"), most = Math.max(...reaction.bars, 1), step = width / reaction.bars.length;
   context.font = "10px system-ui";
   reaction.bars.forEach((count, at) => {
     const tall = (height - 30) * count / most;
@@ -125,7 +132,11 @@ function describe(message) {
     wall.replaceChildren();
     tiles = states.map((_, index) => new Tile(index));
     arrange();
-    if (modes.includes("play")) { choose(0); take(true); }
+    if (modes.includes("play")) {
+      document.body.classList.toggle("playing", states.length === 1); // there is no agent to return to
+      choose(0);
+      take(true);
+    }
   }
   const elapsed = before ? message.time - before.time : 0;
   const rates = states.map((state, at) => elapsed ? (state.frames - before.tiles[at].frames) / elapsed : 0);

@@ -1,4 +1,4 @@
-"""What the threads of a recording have in common."""
+"""Threads that are less urgent than the agent and its remotes."""
 
 from __future__ import annotations
 
