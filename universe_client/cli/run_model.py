@@ -77,7 +77,7 @@ def run_model(options: argparse.Namespace) -> int:
             raise ConfigError(
                 f"a language model plays one remote, not {env.n}: use --remotes 1, or one address"
             )
-        observers = list(_observers(options, stack, console))
+        observers = list(_observers(env, options, stack, console))
         with (
             Computer(env, observers=observers) as computer,
             looking(computer) if observers else nullcontext(),
@@ -94,14 +94,18 @@ def run_model(options: argparse.Namespace) -> int:
     return 0
 
 
-def _observers(options: argparse.Namespace, stack: ExitStack, console: Console) -> Iterator[Observer]:
+def _observers(
+    env: VectorEnv, options: argparse.Namespace, stack: ExitStack, console: Console
+) -> Iterator[Observer]:
     """Yield those who follow the run: the recording, and the page of --watch."""
     if options.record is not None:
         require()
         from universe_client.recording.recorder import Recorder
 
         about = {"env_id": options.env_id, "version": VERSION, "agent": options.agent}
-        yield stack.enter_context(closing(Recorder(options.record, 1, about=about)))
+        recorder = stack.enter_context(closing(Recorder(options.record, 1, about=about)))
+        recorder.watch(env.core)
+        yield recorder
     if options.watch:
         page = stack.enter_context(closing(WallPage(1)))
         console.print(f"watch at {page.url}", soft_wrap=True)

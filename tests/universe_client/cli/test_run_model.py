@@ -92,6 +92,7 @@ def test_a_run_is_recorded_and_watched(remote, monkeypatch, capsys, tmp_path):
     assert [(episode.score, episode.end_reason) for episode in episodes] == [(1.0, "terminated")]
     presses = [event for _, events in episodes[0].actions for event in events if event[3] == 1]
     assert presses == [["PointerEvent", 3, 4, 1]] * 3
+    assert episodes[0].frames
 
 
 def test_without_json_a_person_sees_it(api, remote, capsys):
