@@ -142,6 +142,10 @@ class AsyncComputer:
         """See `Computer.reset`."""
         return await self._run(self._computer.reset, **how)
 
+    async def refresh(self) -> None:
+        """See `Computer.refresh`."""
+        await self._run(self._computer.refresh)
+
     async def close(self) -> None:
         """See `Computer.close`."""
         loop = asyncio.get_running_loop()
