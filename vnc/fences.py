@@ -8,6 +8,8 @@ MESSAGE = 248
 """Type of ClientFence and ServerFence."""
 REQUEST, BLOCK_BEFORE, BLOCK_AFTER = 1 << 31, 1, 2
 """Flags: the peer has to answer; it answers after all earlier messages; it holds back later ones until then."""
+FLAGS = 7
+"""All flags beside `REQUEST`: block before, block after, synchronise with the next message."""
 MAX_PAYLOAD = 64
 """The most bytes of a payload."""
 

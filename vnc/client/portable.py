@@ -8,7 +8,6 @@ this module has the handshake, the message loop, requests, liveness, and a front
 from __future__ import annotations
 
 import asyncio
-import struct
 import threading
 import time
 import zlib
@@ -20,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vnc import fences
+from vnc.client import portable_messages as messages
 from vnc.client.handshake import ServerInit, joined
 from vnc.client.home import Home
-from vnc.client.portable_messages import read_fence, skip_colour_map, skip_cut_text
 from vnc.client.portable_reader import Stream
 from vnc.client.portable_rects import RECT, RectReader
 from vnc.client.taps import FrameQueue, Taps
 from vnc.client.timed import LoopPlan
-from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, RAW, ZLIB
 from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
 from vnc.events import Event, TimedEvents, encode
 from vnc.pixels.reduction import Reduction
@@ -37,15 +36,6 @@ from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddr
 if TYPE_CHECKING:
     import asyncvnc
 
-# 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
-_SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
-_SET_ENCODINGS = struct.pack(">BxHiiii", 2, 4, ZLIB, RAW, FENCE, EXTENDED_MOUSE_BUTTONS)  # RFC 6143 7.5.2
-_REQUEST = struct.Struct(">BBHHHH")  # RFC 6143 7.5.3
-
-_FENCE_FLAGS = 7
-"""Block before, block after, synchronise with the next message (rfbproto 7.6.9)."""
-_PROBE = (slice(0, 1), slice(0, 1))
-_BELL = b"\2"
 _MANY = 64  # rectangles of one update above which they are copied as one
 _PATIENCE = 0.02  # seconds without an update after which requests count as answered, see `_ask_again`
 
@@ -107,7 +97,7 @@ class PortableSession:
         self._untrusted = 0  # expected updates that the server may have drawn before that refresh
         self._fences = False  # whether the server has sent one; before that a client must not
         self._fenced = 0  # the newest refresh whose fence was answered: later updates were drawn after it
-        writer.write(_SET_PIXEL_FORMAT + _SET_ENCODINGS)
+        writer.write(messages.SET_PIXEL_FORMAT + messages.SET_ENCODINGS)
         self._request_screen(incremental=False)
         self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
         self._task.add_done_callback(self._ended)
@@ -198,7 +188,7 @@ class PortableSession:
 
     def _request(self, incremental: bool, width: int, height: int) -> None:
         self._outstanding += 1
-        self._write(_REQUEST.pack(3, incremental, 0, 0, width, height))
+        self._write(messages.request(incremental, width, height))
 
     def _request_screen(self, incremental: bool) -> None:
         height, width, _ = self.shape
@@ -290,22 +280,21 @@ class PortableSession:
         return (await self._reader.readexactly(1))[0]
 
     async def _wait(self) -> None:
+        timeouts = self._timeouts
         try:
-            async with asyncio.timeout(self._timeouts.probe_interval):
+            async with asyncio.timeout(timeouts.probe_interval):
                 return await self._reader.wait()
         except TimeoutError:
-            if (
-                self._fences
-            ):  # Xvnc answers a fence even while it considers the connection congested and sends no pixels
+            if self._fences:  # Xvnc answers a fence even while it considers the connection congested
                 self._write(fences.encode(fences.REQUEST, b""))
             self._request(incremental=False, width=1, height=1)
             self._probes += 1
         try:
-            async with asyncio.timeout(self._timeouts.probe_deadline):
+            async with asyncio.timeout(timeouts.probe_deadline):
                 await self._reader.wait()
         except TimeoutError:
-            deadline = self._timeouts.probe_deadline
-            raise PeerLost(f"{self.address}: no answer to a probe within {deadline:g} s") from None
+            late = f"no answer to a probe within {timeouts.probe_deadline:g} s"
+            raise PeerLost(f"{self.address}: {late}") from None
 
     async def _read_message(self, kind: int) -> None:
         try:
@@ -321,11 +310,11 @@ class PortableSession:
             case 0:
                 await self._read_update()
             case 1:
-                await skip_colour_map(self._reader)
+                await messages.skip_colour_map(self._reader)
             case 2:
-                self._reader.skip(_BELL)  # no body; consecutive ones are read together
+                self._reader.skip(messages.BELL)  # no body; consecutive ones are read together
             case 3:
-                length = await skip_cut_text(self._reader, self.address)
+                length = await messages.skip_cut_text(self._reader, self.address)
                 self.stats.long_cut_texts += length > self._limits.cut_text
             case 248:
                 await self._read_fence()
@@ -333,9 +322,9 @@ class PortableSession:
                 raise ProtocolError(f"{self.address}: message type {kind} does not exist")
 
     async def _read_fence(self) -> None:
-        flags, payload = await read_fence(self._reader, self.address)
+        flags, payload = await messages.read_fence(self._reader, self.address)
         if flags & fences.REQUEST:
-            self._write(fences.encode(flags & _FENCE_FLAGS, payload))
+            self._write(fences.encode(flags & fences.FLAGS, payload))
             if not self._fences and self.generation != self._started:
                 self._fence()  # for the current refresh
             self._fences = True
@@ -373,7 +362,7 @@ class PortableSession:
 
     def _is_torn(self, rects: list[Part]) -> bool:
         """Whether this is only the answer to a probe, whose pixel belongs to a newer frame that has yet to arrive."""
-        alone = self._probes > 0 and rects == [_PROBE]
+        alone = self._probes > 0 and rects == [(slice(0, 1), slice(0, 1))]
         self._probes -= alone
         return alone and bool((self._video.data[0, 0, :3] != self._front[0, 0]).any())
 
@@ -381,10 +370,9 @@ class PortableSession:
         header = await self._reader.readexactly(RECT.size)
         x, y, width, height, encoding = RECT.unpack(header)
         what = f"{self.address}: rect {number} ({x}, {y}, {width}x{height}, encoding {encoding})"
-        if x + width > self.shape[1] or y + height > self.shape[0]:
-            raise ProtocolError(
-                f"{what}, offset 0: rect outside the {self.shape[1]}x{self.shape[0]} framebuffer"
-            )
+        rows, columns, _ = self.shape
+        if x + width > columns or y + height > rows:
+            raise ProtocolError(f"{what}, offset 0: rect outside the {columns}x{rows} framebuffer")
         if encoding == EXTENDED_MOUSE_BUTTONS:
             self.more_buttons = True
             return None

@@ -1,4 +1,4 @@
-"""The server messages other than updates, as the portable driver reads them (RFC 6143 section 7.6, rfbproto)."""
+"""Messages of the portable driver: requests for pixels, and what it reads beside updates (RFC 6143, rfbproto)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import struct
 
 from vnc import fences
 from vnc.client.portable_reader import Stream
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
 from vnc.errors import LimitExceeded, ProtocolError
 
+# 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
+SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
+SET_ENCODINGS = struct.pack(">BxHiiii", 2, 4, ZLIB, RAW, FENCE, EXTENDED_MOUSE_BUTTONS)  # RFC 6143 7.5.2
+
+BELL = b"\2"  # the whole message (RFC 6143 section 7.6.3)
 _PIECE = 64 * 1024
 """Skipped bytes are read in pieces of this size."""
+
+
+def request(incremental: bool, width: int, height: int) -> bytes:
+    """Return a FramebufferUpdateRequest for the top left part of the screen (RFC 6143 section 7.5.3)."""
+    return struct.pack(">BBHHHH", 3, incremental, 0, 0, width, height)
 
 
 async def skip_colour_map(stream: Stream) -> None:
