@@ -54,13 +54,11 @@ def test_a_browser_shows_every_remote_and_opens_one(tmp_path):
             browser.until("pictures > 40 && tiles.every(tile => tile.state.size[0] === 320)")
             browser.until('document.querySelector(".keys span")?.textContent === "Left"')
             assert browser.evaluate('document.querySelectorAll(".tile").length') == 4
-            assert browser.evaluate('document.getElementById("totals").textContent').startswith(
-                "running4 of 4"
-            )
+            browser.until('document.getElementById("totals").textContent.startsWith("running4 of 4")')
             shown = browser.screenshot()
             browser.evaluate("choose(2)")
             browser.until("past.length > 3")
-            assert browser.evaluate('document.getElementById("name").textContent') == f"Remote 2: {ENV_ID}"
+            browser.until(f'document.getElementById("name").textContent === "Remote 2: {ENV_ID}"')
             browser.evaluate("lookBack(1)")
             browser.press("Escape", "Escape", 27)
             browser.until("open === -1 && !wall.hidden")
