@@ -1,4 +1,4 @@
-"""Who is told of a remote's sessions and episodes as they happen, not only in steps: a recorder."""
+"""The interface of recorders, which follow the sessions and episodes of a remote between the agent's steps, too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class Watcher(Protocol):
 
 
 def attach(link: Link, watcher: Watcher) -> None:
-    """Tell `watcher` from now on, and at once of what is there already. On the event loop's thread."""
+    """Call `watcher` for all later changes, and now for the session and the episode that there are.
+
+    To be called on the event loop's thread.
+    """
 
     def changed(session: Session | None, episode: EpisodeId | None) -> None:
         if session is None or episode is None:

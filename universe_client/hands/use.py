@@ -1,4 +1,4 @@
-"""Who uses a computer at a moment: one thread at a time, and nothing stays down when a call fails."""
+"""Guards the calls of a computer: one thread at a time, and nothing stays down when a call fails."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Use(Acts):
         self._polling = threading.Lock()
 
     def refresh(self) -> None:
-        """Take over what has come from the remote, unless a call is going on; from any thread.
+        """Pass what has arrived from the remote on to the observers, unless a call is in progress; on any thread.
 
-        The next call does it in any case. This one is for those who follow what the computer sees: its observers.
+        Other calls do this, too. Use it to keep the observers up to date between calls.
 
         Raises:
             LocalStateError: the environment is closed.

@@ -1,4 +1,4 @@
-"""Which frames show which episode: a recorder writes frames as they arrive, and the two are compared afterwards."""
+"""Assigns the frames of a recording to episodes: frames are written as they arrive, before their episodes are known."""
 
 from __future__ import annotations
 

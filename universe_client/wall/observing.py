@@ -1,4 +1,4 @@
-"""The page for one who is told what remotes get and bring, instead of stepping them."""
+"""The page as an observer: other code steps the remotes, and passes their input and their results on."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import os
 import socket
-import threading
 from pathlib import Path
 
 import pytest
@@ -131,30 +130,3 @@ async def test_offers_that_are_malformed_are_refused(opened, rect):
     assert isinstance(error, ProtocolError)
     assert "broken offer of shared frames" in str(error)
     assert "\x1b" not in str(error)
-
-
-async def test_pixels_that_change_during_the_copy_are_wrong_pixels_and_nothing_else(opened, memory, path):
-    stop = threading.Event()
-
-    def scribble() -> None:
-        value = 0
-        while not stop.is_set():
-            value += 1
-            memory.frame(0)[:] = value % 256
-
-    async def talk(peer: Peer) -> None:
-        await agree(peer, path)
-        for _ in range(300):
-            peer.update(shared(0))
-            await peer.request()
-        await peer.idle()
-
-    thread = threading.Thread(target=scribble)
-    thread.start()
-    try:
-        async with giving(path, memory), opened.to(talk) as (session, changes):
-            await changes.until(lambda: session.stats.rectangles >= 300)
-            assert session.error is None
-    finally:
-        stop.set()
-        thread.join()

@@ -1,4 +1,4 @@
-"""Looks at a remote while a model thinks, for those who follow it."""
+"""Polls a remote while a model thinks, so that its observers get what arrives meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RATE = 15
 
 @contextmanager
 def looking(computer: Computer, rate: float = RATE) -> Iterator[None]:
-    """Inside, the observers of `computer` are told what comes from its remote while nobody acts."""
+    """Inside, the observers of `computer` get what arrives from its remote while nobody acts, `rate` times a second."""
     over = threading.Event()
 
     def look() -> None:
