@@ -37,7 +37,7 @@ class Changes:
         self.count += 1
         self._event.set()
 
-    async def until(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60.0) -> None:
         async with asyncio.timeout(seconds):
             while not condition():
                 self._event.clear()
