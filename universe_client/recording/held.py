@@ -44,16 +44,13 @@ class Columns:
         actions: Sequence[tuple[int, list[list[Any]]]],
         times: NDArray[np.int64],
         size: tuple[int, int],
-        *,
-        from_start: bool = True,
     ) -> NDArray[np.float32]:
-        """Return a row per time: what is down at it, or goes down before the next one.
+        """Return a row per time: what goes down before the next one, or is down then.
 
         Args:
             actions: (time, events), in order.
             times: in order, in nanoseconds.
             size: (width, height) of the screen in pixels.
-            from_start: whether a row has what is down at its time, but goes up before the next one.
 
         Returns:
             float32 of shape (len(times), len(names)).
@@ -62,7 +59,6 @@ class Columns:
         now = np.zeros(len(self.names), np.float32)
         waiting = list(reversed(actions))
         for row, until in enumerate([*times[1:].tolist(), None]):
-            rows[row] = now if from_start else 0
             while waiting and (until is None or waiting[-1][0] < until):
                 for event in waiting.pop()[1]:
                     before = now.copy()

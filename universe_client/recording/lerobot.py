@@ -1,7 +1,7 @@
 """Exports recordings as a LeRobotDataset v3 (https://huggingface.co/docs/lerobot/lerobot-dataset-v3).
 
 Its grid of time is fixed: row `i` of an episode is at `i / fps` seconds. It has the newest picture of that moment, what
-is held down from then to the next row, and the rewards between the two.
+goes down before the next row or is down then, and the rewards between the two.
 """
 
 from __future__ import annotations

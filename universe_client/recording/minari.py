@@ -113,7 +113,7 @@ class _Dataset:
         return EpisodeBuffer(
             id=self.result.episodes - 1,
             observations=[*observations, observations[-1]],
-            actions=list(self.columns.array(episode.actions, times, (1, 1), from_start=False)),
+            actions=list(self.columns.array(episode.actions, times, (1, 1))),
             rewards=rewards.tolist(),
             terminations=ends[0].tolist(),
             truncations=ends[1].tolist(),

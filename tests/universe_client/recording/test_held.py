@@ -1,4 +1,6 @@
-"""What is held down, as rows of an array."""
+"""What is pressed and held, as rows of an array."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -30,18 +32,11 @@ def test_characters_without_a_name_are_their_own():
     assert key_name(keysym("漢")) == "漢"
 
 
-def test_a_row_has_what_is_down_at_its_time_or_goes_down_before_the_next():
+def test_a_row_has_what_goes_down_before_the_next_or_is_down_then():
     actions = [(5, [key(LEFT, True)]), (25, [key(LEFT, False), key(RIGHT, True)]), (27, [key(RIGHT, False)])]
     columns, array = rows(actions, [0, 10, 20, 30])
     assert columns.names == ["key.Left", "key.Right"]
-    assert array.tolist() == [[1, 0], [1, 0], [1, 1], [0, 0]]
-
-
-def test_rows_of_steps_have_what_was_pressed_and_what_is_down_at_their_ends():
-    actions = [(0, [key(LEFT, True)]), (10, [key(RIGHT, True), key(LEFT, False), key(RIGHT, False)])]
-    columns = Columns([events for _, events in actions])
-    array = columns.array(actions, np.array([0, 10, 20]), (1, 1), from_start=False)
-    assert array.tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert array.tolist() == [[1, 0], [1, 0], [0, 1], [0, 0]]
 
 
 def test_a_pointer_has_its_place_and_buttons():
@@ -70,5 +65,7 @@ def test_no_press_is_lost_between_rows(presses, count):
     _, array = rows(actions or [(0, [key(LEFT, False)])], times)
     for row, (begin, end) in enumerate(zip(times, [*times[1:], 1 << 62], strict=True)):
         before = [down for time, [(_, _, down)] in actions if time < begin]
-        within = [down for time, [(_, _, down)] in actions if begin <= time < end]
-        assert array[row, 0] == (any(within) or (before[-1] if before else False))
+        states = [before[-1] if before else False]
+        states += [down for time, [(_, _, down)] in actions if begin <= time < end]
+        is_pressed = any(down and not was_down for was_down, down in pairwise(states))
+        assert array[row, 0] == (is_pressed or states[-1])
