@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import os
@@ -42,7 +43,9 @@ class Model:
                 return self.facts["episode_reward"]
             if env_id.startswith("browser."):  # its policies look for exact colours
                 await self.call("screenshot", format="png")
-        await self.call("wait_until_still")
+        async with asyncio.timeout(60):  # a remote may judge after the screen rests
+            while not self.facts["done"]:
+                await self.call("wait_until_still")
         return self.facts["episode_reward"]
 
 
@@ -60,5 +63,5 @@ async def test_a_scripted_model_earns_the_rewards_of_ten_tasks(kind):
     async with Client(parameters) as client:
         for env_id in tasks:
             rewards[env_id] = await Model(client).solve(env_id, seed=1)
-    assert all(reward > 0 for reward in rewards.values()), rewards
+    assert [env_id for env_id, reward in rewards.items() if reward <= 0] == []
     assert kind == "browser" or set(rewards.values()) == {1.0}, rewards

@@ -31,19 +31,23 @@ NO_ROUTE = "255.255.255.255"
 async def test_f38_what_the_system_refuses_is_a_connect_error_and_leaves_nothing(
     opened, measure, trouble: Callable[[], AbstractContextManager[None]], host, number, others
 ):
+    # A server that accepts connections, and closes them later, would leave room for a descriptor.
+    silent = socket.create_server(("127.0.0.1", 0), backlog=200)
+    silent_port = silent.getsockname()[1]
+
+    async def refused() -> None:
+        with trouble(), pytest.raises(ConnectError, match=f"{silent_port}: {os.strerror(number)}$"):
+            async with opened.on(silent_port, host=host):
+                pass
+
     async with listening(_serve) as port:
-
-        async def refused() -> None:
-            with trouble(), pytest.raises(ConnectError, match=f"{port}: {os.strerror(number)}$"):
-                async with opened.on(port, host=host):
-                    pass
-
-        async with opened.on(port) if others else nullcontext():
-            await refused()
-            before = in_use()
-            for _ in range(100):
+        with silent:
+            async with opened.on(port) if others else nullcontext():
                 await refused()
-            after = in_use()
+                before = in_use()
+                for _ in range(100):
+                    await refused()
+                after = in_use()
         measure("additional descriptors after 100 failures", after[0] - before[0], at_most=0)
         measure("additional threads after 100 failures", after[1] - before[1], at_most=0)
         async with opened.on(port) as (session, changes):
