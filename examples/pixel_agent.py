@@ -136,13 +136,17 @@ class PixelAgent:
             held = keys
         return sequence
 
-    def __call__(self, observation_n: Sequence[Any], *_: object) -> list[list[Event]]:
+    def __call__(
+        self, observation_n: Sequence[Any], reward_n: object = None, done_n: Sequence[Any] = (), *_: object
+    ) -> list[list[Event]]:
+        for index in np.flatnonzero(done_n):
+            self.held.pop(int(index), None)  # the end of an episode releases all keys
         return [self.act(index, observation) for index, observation in enumerate(observation_n)]
 
     def act(self, index: int, observation: Any) -> list[Event]:
         """Return the events that change the held keys of one remote into the wanted ones."""
         if observation is None:
-            self.held.pop(index, None)  # the end of an episode releases all keys
+            self.held.pop(index, None)
             return []
         wanted, held = drive(observation["vision"]), self.held.get(index, set())
         self.held[index] = wanted
@@ -224,9 +228,10 @@ def main() -> None:
     agent = PixelAgent()
     with Throttle(BlockingReset(universe_client.make("builtin.NeonDrive-v0", remotes)), step_rate=30) as env:
         observation_n = env.reset(seed=options.seed)
+        reward_n, done_n = [0.0] * env.n, [False] * env.n
         returns, scores = np.zeros(env.n), []
         for _ in range(round(options.seconds * 30)):
-            observation_n, reward_n, done_n, _ = env.step(agent(observation_n))
+            observation_n, reward_n, done_n, _ = env.step(agent(observation_n, reward_n, done_n))
             returns += reward_n
             for index in np.flatnonzero(done_n):
                 scores.append(returns[index])

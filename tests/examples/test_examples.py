@@ -141,3 +141,13 @@ def test_the_pixel_agent_sees_what_is_there(game):
         lane = np.abs(module.LANES - thing.x).argmin()
         assert traffic[lane] == pytest.approx(thing.z - module.ROAD / 118, abs=0.3)
     assert module.look(np.zeros_like(tick.frame))[0] is None
+
+
+def test_the_pixel_agent_presses_its_keys_again_after_an_end(game):
+    """`BlockingReset` never shows it an observation that is None."""
+    agent = load("pixel_agent").PixelAgent()
+    observation_n = [{"vision": game.reset(ENV_ID, 0).frame.copy()}]
+    pressed = agent(observation_n, [0.0], [False], {})
+    assert pressed[0]
+    assert agent(observation_n, [0.0], [False], {}) == [[]]
+    assert agent(observation_n, [0.0], [True], {}) == pressed
