@@ -196,8 +196,8 @@ class Session:
 class Tap:
     """Every frame of a session, copied; it ends with the session."""
 
-    def take(self, seconds: float) -> tuple[NDArray[np.uint8], int, float, int, int] | None:
-        """Return the oldest frame; None if there is none within `seconds`, or if the tap has ended and is empty.
+    def take(self) -> tuple[NDArray[np.uint8], int, float, int, int] | None:
+        """Return the oldest frame, or wait for one; None if the tap has ended and is empty.
 
         Returns:
             The pixels, of shape (height, width, 3); the number, the time and the generation of the frame, as the

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 _LEAST = 8
 """Frames that a queue always has room for, however large they are."""
-_FOREVER = 1e9
-"""Seconds."""
 
 
 class NativeTap:
@@ -33,7 +31,7 @@ class NativeTap:
 
     def take(self) -> TappedFrame | None:
         """See `vnc.tap.Tap.take`."""
-        taken = self._core.take(_FOREVER)
+        taken = self._core.take()
         return None if taken is None else TappedFrame(*taken)
 
     def end(self) -> None:

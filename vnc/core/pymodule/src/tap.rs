@@ -1,10 +1,8 @@
 //! Every frame of a session, for a recorder.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sessions::Copied;
 
@@ -17,12 +15,10 @@ pub(crate) struct Tap(pub Arc<sessions::Tap>);
 
 #[pymethods]
 impl Tap {
-    /// Return the oldest frame; None if there is none within `seconds`, or never again.
-    fn take<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Item<'py>>> {
-        let patience =
-            Duration::try_from_secs_f64(seconds).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    /// Return the oldest frame, or wait for one; None if the tap has ended and is empty.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Item<'py>>> {
         let Some(Copied { number, time, generation, size: [height, width], pixels, refused }) =
-            py.detach(|| self.0.take(patience))
+            py.detach(|| self.0.take())
         else {
             return Ok(None);
         };

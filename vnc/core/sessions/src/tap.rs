@@ -1,7 +1,7 @@
 //! Every frame of a session, copied for a recorder: a queue with a bound, which counts what it refused.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::sync::PoisonError;
 
 use rfb::Framebuffer;
 
@@ -84,41 +84,20 @@ impl Tap {
         lock(&self.queue).refused
     }
 
-    /// Return the oldest frame, or wait for one at most this long. None: there is none, and after the end there never will be.
-    pub fn take(&self, patience: Duration) -> Option<Copied> {
-        let deadline = Instant::now() + patience;
+    /// Return the oldest frame, or wait for one. None: the queue has ended and is empty.
+    pub fn take(&self) -> Option<Copied> {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(copied) = queue.waiting.pop_front() {
                 queue.bytes -= copied.pixels.len();
                 return Some(copied);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if queue.ended || left.is_zero() {
+            if queue.ended {
                 return None;
             }
-            queue = wait(&self.news, queue, left);
+            queue = self.news.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
-}
-
-#[cfg(not(loom))]
-fn wait<'a>(
-    news: &Condvar,
-    queue: crate::sync::MutexGuard<'a, Queue>,
-    left: Duration,
-) -> crate::sync::MutexGuard<'a, Queue> {
-    news.wait_timeout(queue, left).unwrap_or_else(std::sync::PoisonError::into_inner).0
-}
-
-/// loom has no clock, so the time-out is ignored.
-#[cfg(loom)]
-fn wait<'a>(
-    news: &Condvar,
-    queue: crate::sync::MutexGuard<'a, Queue>,
-    _: Duration,
-) -> crate::sync::MutexGuard<'a, Queue> {
-    news.wait(queue).unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -127,18 +106,17 @@ mod tests {
 
     use super::*;
 
-    const NOW: Duration = Duration::ZERO;
-
     #[test]
     fn a_full_queue_counts_what_it_refuses() {
         let (tap, frame) = (Tap::new(100), Framebuffer::new(4, 3, 1));
         (1..=10).for_each(|number| tap.add(&frame, number, number as f64, 0));
         assert_eq!(tap.refused(), 2);
-        let first = tap.take(NOW).unwrap();
+        let first = tap.take().unwrap();
         assert_eq!((first.number, first.time, first.size, first.refused), (1, 1.0, [3, 4], 0));
         assert_eq!(first.pixels, frame.pixels());
         tap.add(&frame, 11, 11.0, 5);
-        let rest: Vec<_> = std::iter::from_fn(|| tap.take(NOW)).collect();
+        tap.end();
+        let rest: Vec<_> = std::iter::from_fn(|| tap.take()).collect();
         assert_eq!(rest.iter().map(|copied| copied.number).collect::<Vec<_>>(), [2, 3, 4, 5, 6, 7, 8, 11]);
         assert_eq!(rest.last().map(|copied| (copied.refused, copied.generation)), Some((2, 5)));
         assert_eq!(tap.refused(), 0);
@@ -150,18 +128,15 @@ mod tests {
         tap.add(&frame, 1, 0.0, 0);
         tap.end();
         tap.add(&frame, 2, 0.0, 0);
-        assert_eq!(tap.take(NOW).map(|copied| copied.number), Some(1));
-        assert_eq!(tap.take(Duration::from_secs(600)), None);
+        assert_eq!(tap.take().map(|copied| copied.number), Some(1));
+        assert_eq!(tap.take(), None);
     }
 
     #[test]
     fn who_waits_gets_the_frame_and_the_end() {
         let tap = Arc::new(Tap::new(100));
         let taker = Arc::clone(&tap);
-        let thread = std::thread::spawn(move || {
-            let patience = Duration::from_secs(60);
-            (taker.take(patience).map(|copied| copied.number), taker.take(patience))
-        });
+        let thread = std::thread::spawn(move || (taker.take().map(|copied| copied.number), taker.take()));
         tap.add(&Framebuffer::new(1, 1, 1), 7, 0.0, 0);
         tap.end();
         assert_eq!(thread.join().unwrap(), (Some(7), None));
