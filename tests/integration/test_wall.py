@@ -60,6 +60,9 @@ def test_a_browser_shows_every_remote_and_opens_one(tmp_path):
             browser.until("past.length > 3")
             browser.until(f'document.getElementById("name").textContent === "Remote 2: {ENV_ID}"')
             browser.evaluate("lookBack(1)")
+            browser.until('document.getElementById("when").textContent.endsWith(" s ago")')
+            browser.evaluate("lookBack(0)")
+            browser.until('document.getElementById("when").textContent === "live"')
             browser.press("Escape", "Escape", 27)
             browser.until("open === -1 && !wall.hidden")
             browser.listen()
@@ -78,6 +81,20 @@ def test_pictures_are_the_agents_frames(watched):
     picture = np.asarray(Image.open(io.BytesIO(message[2:])))
     assert picture.shape == (240, 320, 3)
     assert np.abs(picture.astype(int) - frame).mean() < 25
+
+
+def test_a_frame_that_stays_is_shown_once():
+    with Watch(universe_client.make(ENV_ID)) as env:
+        env.reset()
+        until_running(env)
+        for _ in range(500):  # faster than frames come
+            env.step([[]])
+        assert 0 < env._tiles[0].number <= env.unwrapped.remotes[0].view.taken
+
+
+def test_it_can_be_closed_twice(watched):
+    watched.close()
+    watched.close()
 
 
 def test_nobody_looks_nothing_is_encoded(watched):
@@ -240,6 +257,11 @@ def test_a_person_plays_in_a_browser(tmp_path):
             wait_until(lambda: not env._tiles[0].held)
             browser.click(400, 400)
             wait_until(lambda: env._tiles[0].pointer is not None)
+            button = {"x": 400, "button": "left", "clickCount": 1}
+            browser.call("Input.dispatchMouseEvent", type="mousePressed", y=400, **button)
+            wait_until(lambda: env._tiles[0].pointer[2] == 1)
+            browser.call("Input.dispatchMouseEvent", type="mouseReleased", y=5, **button)
+            wait_until(lambda: env._tiles[0].pointer[2] == 0)
             browser.until('document.getElementById("facts").textContent.includes("a person")')
         finally:
             over.set()

@@ -107,8 +107,8 @@ def _observers(
         recorder.watch(env.core)
         yield recorder
     if options.watch:
-        page = stack.enter_context(closing(WallPage(1)))
-        console.print(f"watch at {page.url}", soft_wrap=True)
+        page = stack.enter_context(closing(WallPage(env.core)))
+        console.print(f"watch at {page.server.url}", soft_wrap=True)
         yield page
 
 

@@ -17,7 +17,7 @@ from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventWriter
 from universe_client.recording.frames import FrameRecorder
 from universe_client.recording.video import VideoWriter
-from universe_client.spaces.actions import parse
+from vnc.events import Event as InputEvent
 from vnc.events import KeyEvent
 
 EVENTS_FILE = "events.mcap"
@@ -113,17 +113,13 @@ class Recorder:
         """Record a reset by the agent."""
         self._note(None, "reset", {key: value for key, value in options.items() if value is not None})
 
-    def act(self, index: int, action: Sequence[object], moment: float | None = None) -> None:
-        """Record what is sent to a remote, as `VectorEnv.send` takes it; `moment` (monotonic) None is now.
-
-        Raises:
-            ConfigError: `action` contains something that is not an event.
-        """
+    def act(self, index: int, action: Sequence[InputEvent], moment: float | None = None) -> None:
+        """Record what is sent to a remote; `moment` (monotonic) None is now."""
         events = [
             ["KeyEvent", event.keysym, event.down]
             if isinstance(event, KeyEvent)
             else ["PointerEvent", event.x, event.y, event.button_mask]
-            for event in parse(action, index)
+            for event in action
         ]
         if events:
             now = None if moment is None else round(moment * 1e9) + self._offset

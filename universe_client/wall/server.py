@@ -75,6 +75,7 @@ class WallServer:
         self._tiles, self._act = tiles, act
         self._token = secrets.token_urlsafe(24)
         self._pages = 0
+        self._closed = False
         # Encoders release the GIL; few threads leave the processors to the agent and its remotes.
         self._encoder = ThreadPoolExecutor(_ENCODERS, "universe-wall-jpeg", lower_priority)
         self._encoded: dict[tuple[int, int], tuple[int, bytes]] = {}
@@ -97,7 +98,10 @@ class WallServer:
         return self._pages > 0
 
     def close(self) -> None:
-        """End all connections and the thread."""
+        """End all connections and the thread; idempotent."""
+        if self._closed:
+            return
+        self._closed = True
         self._loop.stop(self._stop())
         self._encoder.shutdown()
 

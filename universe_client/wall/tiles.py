@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from universe_client.spaces.actions import parse
 from universe_client.spaces.key_names import key_name
 from universe_client.wall.person import Person
-from vnc.events import KeyEvent
+from vnc.events import Event, KeyEvent
 from vnc.session import Frame
 
 RETURNS = 200
@@ -54,9 +53,9 @@ class Tile:
     began: float | None = None
     person: Person = field(default_factory=Person)
 
-    def send(self, action: Sequence[object], index: int) -> None:
-        """Note what the agent sends to the remote."""
-        for event in parse(action, index):
+    def send(self, events: Sequence[Event]) -> None:
+        """Note what is sent to the remote."""
+        for event in events:
             if not isinstance(event, KeyEvent):
                 self.pointer = (event.x, event.y, event.button_mask)
             elif event.down:
@@ -69,7 +68,7 @@ class Tile:
     ) -> None:
         """Note what a step has returned of the remote."""
         for _, _, events in info["timed.played"] or ():
-            self.send(events, 0)
+            self.send(events)
         self.reason, self.env_id = info["env_status.reason"], info["env_status.env_id"]
         self.episode_id = info["env_status.episode_id"]
         self.error = str(info["error"]) if info["error"] is not None else self.error

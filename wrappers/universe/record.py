@@ -66,8 +66,8 @@ class Record(Wrapper):
         Events with times are recorded by the `recv` after they have been played, with the times at which they were.
         """
         self.env.send(action_n, **times(at))
-        for index, action in sent_now(action_n, at):
-            self.recorder.act(index, action)
+        for index, events in sent_now(action_n, at):
+            self.recorder.act(index, events)
 
     def recv(self, mask: Sequence[bool] | None = None) -> tuple[Any, Any, Any, Any]:
         """Return the results unchanged, and record them; see `VectorEnv.recv`."""

@@ -47,13 +47,13 @@ class Watch(Wrapper):
             ConfigError: the port is not free.
         """
         super().__init__(env)
-        from universe_client.wall.server import WallServer
-        from universe_client.wall.tiles import Tile
+        from universe_client.wall.observing import WallPage
 
+        core = env.unwrapped.core
         self._recorder: Recorder | None = getattr(env, "recorder", None)
-        self._lends = not env.unwrapped.core.config.copy
-        self._tiles: list[Tile] = [Tile() for _ in range(env.n)]
-        self.server: WallServer = WallServer(self._tiles, port, act=act)
+        self._page = WallPage(core, port, act=act, lends=not core.config.copy)
+        self.server: WallServer = self._page.server
+        self._tiles: list[Tile] = self._page.tiles
 
     @property
     def url(self) -> str:
@@ -67,8 +67,8 @@ class Watch(Wrapper):
         if at is not None:  # what a person does is for now
             at = [None if tile.person.acts else its for tile, its in zip(self._tiles, at_n, strict=True)]
         self.env.send(sent, **times(at))
-        for index, action in sent_now(sent, at):
-            self._tiles[index].send(action, index)
+        for index, events in sent_now(sent, at):
+            self._page.act(index, events)
 
     def play(self, sequence_n: Sequence[Any]) -> None:
         """Plan actions for the remotes on which no person acts; see `VectorEnv.play`."""
@@ -93,17 +93,10 @@ class Watch(Wrapper):
         observation_n, reward_n, _, info = result
         for index in range(self.n):
             if mask is None or mask[index]:
-                observation = self._kept(observation_n[index])
-                self._tiles[index].receive(observation, reward_n[index], info["n"][index])
+                self._page.receive(index, observation_n[index], reward_n[index], info["n"][index])
         return result
-
-    def _kept(self, observation: Any) -> Any:
-        """Return an observation whose pixels the next step does not change, if somebody looks at them."""
-        if observation is None or not self._lends or not self.server.is_watched:
-            return observation
-        return observation | {"vision": observation["vision"].copy()}
 
     def close(self) -> None:
         """Close the environment, and end the page."""
         self.env.close()
-        self.server.close()
+        self._page.close()

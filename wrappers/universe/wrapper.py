@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Self
 import gymnasium
 
 from universe_client.errors import ConfigError
+from universe_client.spaces.actions import parse
 from universe_client.vector_env import VectorEnv
+from vnc.events import Event
 
 
 class Wrapper:
@@ -114,12 +116,12 @@ class Wrapper:
         return f"<{type(self).__name__} {self.env!r}>"
 
 
-def sent_now(action_n: Sequence[Any], at: Any) -> Iterator[tuple[int, Any]]:
-    """Iterate over the remotes whose actions `send` sends at once, and these actions."""
+def sent_now(action_n: Sequence[Any], at: Any) -> Iterator[tuple[int, list[Event]]]:
+    """Iterate over the remotes whose actions `send` sends at once, and the events of these actions."""
     at_n = at if isinstance(at, Sequence) else [at] * len(action_n)
     for index, (action, moment) in enumerate(zip(action_n, at_n, strict=True)):
         if moment is None:
-            yield index, action
+            yield index, parse(action, index)
 
 
 def times(at: Any) -> dict[str, Any]:

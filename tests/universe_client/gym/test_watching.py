@@ -49,10 +49,10 @@ def test_the_page_has_whole_frames_which_steps_do_not_change(wrapper):
         socket(envs.unwrapped.watch()) as page,
     ):
         envs.reset(seed=1)
-        onlooker = envs.unwrapped._rows.onlooker
-        wait_until(lambda: onlooker.server.is_watched)
+        wall = envs.unwrapped._rows.page
+        wait_until(lambda: wall.server.is_watched)
         envs.step(np.array([0]))
-        [tile] = onlooker._tiles
+        [tile] = wall.tiles
         [rendered] = envs.render()
         assert tile.vision.shape == (240, 320, 3) and (tile.vision == rendered).all()
         shown, before = tile.vision, tile.vision.copy()
@@ -68,8 +68,10 @@ def test_nobody_looks_nothing_is_copied():
         envs.watch()
         envs.reset(seed=1)
         envs.step(np.array([0]))
-        onlooker = envs._rows.onlooker
-        assert onlooker._tiles[0].vision is onlooker._unseen
+        [tile] = envs._rows.page.tiles
+        unseen = tile.vision
+        envs.step(np.array([0]))
+        assert tile.vision is unseen and not unseen.any()
 
 
 def test_the_page_ends_with_the_environment():

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from universe_client.core.info import blank
+from universe_client.spaces.actions import key
 from universe_client.wall.tiles import Tile
+from vnc.events import PointerEvent
 
 
 def seen(vision, instruction=None):
@@ -17,8 +19,8 @@ def tile():
 
 
 def test_keys_are_shown_while_they_are_held(tile):
-    tile.send([("KeyEvent", "Left", True), ("KeyEvent", "a", True)], 0)
-    tile.send([("KeyEvent", "Left", False), ("PointerEvent", 3, 4, 1)], 0)
+    tile.send([key("Left", True), key("a", True)])
+    tile.send([key("Left", False), PointerEvent(3, 4, 1)])
     summary = tile.summary()
     assert summary["held"] == ["a"] and summary["pointer"] == (3, 4, 1)
 
@@ -31,7 +33,7 @@ def test_scores_are_of_the_episode_and_returns_of_those_that_ended(tile):
 
 
 def test_an_end_releases_the_keys(tile):
-    tile.send([("KeyEvent", "Left", True)], 0)
+    tile.send([key("Left", True)])
     tile.receive(None, 0.0, blank() | {"truncated": True})
     assert tile.summary()["held"] == []
 

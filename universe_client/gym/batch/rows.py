@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from vnc.pixels.reduction import Reduction
 from vnc.session import Frame
 
 if TYPE_CHECKING:
-    from universe_client.gym.batch.watching import Onlooker
+    from universe_client.wall.observing import WallPage
 
 _SKIPPED, _COUNT = "env_status.skipped_episodes", "stats.reward.count"
 
@@ -62,7 +63,7 @@ class Rows:
             first environment observation.
         awaiting: bool (n,): rows that await a first frame.
         instructions: per row, a list with the first text of the episode in `frames`, or an empty list.
-        onlooker: told of everything that is sent and received; None if nobody watches.
+        page: shows everything that is sent and received; None if there is none.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class Rows:
         self.awaiting = np.ones(core.n, np.bool_)
         self._ended = np.zeros(core.n, np.bool_)  # rows that await the episode after an end
         self.instructions: list[list[Any]] = [[] for _ in range(core.n)]
-        self.onlooker: Onlooker | None = None
+        self.page: WallPage | None = None
         self._given_up: set[int] = set()
         self._max_steps = max_episode_steps
         self._steps = [0] * core.n
@@ -280,8 +281,8 @@ class Rows:
         self._ticks[row] = ticks
         sent = link.gate.replacing(events)
         self.core.act(row, sent, ticks)
-        if self.onlooker is not None:
-            self.onlooker.send(row, sent)
+        if self.page is not None:
+            self.page.act(row, sent)
         return ticks
 
     def plan(self, row: int, timed: Sequence[TimedEvents]) -> None:
@@ -314,18 +315,19 @@ class Rows:
         slots = self.core.poll_some(rows, copy=False, hold=True)
         self._check_screens(rows, self.reduction.source)
         self._fit(rows)
-        if self.onlooker is not None:
-            self.onlooker.receive(slots)
         for row in rows:
-            if self.env_observations is not None and slots[row].env_observation is not None:
-                self.env_observations.take(row, slots[row].env_observation)
+            slot = slots[row]
+            if self.page is not None:
+                self.page.receive(row, slot.observation, slot.reward, slot.info, partial(self.screen, row))
+            if self.env_observations is not None and slot.env_observation is not None:
+                self.env_observations.take(row, slot.env_observation)
         return {row: self._row(row, slots[row]) for row in rows}
 
     def close(self) -> None:
         """Disconnect from the remotes, and end the page that shows them."""
         self.core.close()
-        if self.onlooker is not None:
-            self.onlooker.close()
+        if self.page is not None:
+            self.page.close()
 
     def _is_over(self, row: int) -> bool:
         limit = self._max_steps

@@ -2,10 +2,11 @@
 // The tiles of the wall. The server sends the state of all remotes as JSON a few times a second, and pictures as binary
 // messages: two bytes with the index of the remote, then a JPEG.
 const KEEP = 1800; // pictures of the open tile to look back at: two minutes at fifteen a second
+const LATELY = 8; // states over which rates are means: two seconds
 const get = id => document.getElementById(id);
 const wall = get("wall");
 const [token, ...modes] = location.hash.slice(1).split("&");
-let tiles = [], past = [], open = -1, back = 0, socket, before;
+let tiles = [], past = [], open = -1, moment = 0, socket, lately = [];
 
 function make(tag, parent, name) {
   const element = document.createElement(tag);
@@ -30,11 +31,13 @@ class Screen {
     context.drawImage(bitmap, 0, 0);
     if (!acting && state && state.pointer && state.size[0]) this.point(context, state, bitmap.width / state.size[0]);
   }
-  point(context, state, scale) {
-    const [x, y, mask] = state.pointer;
+  point(context, state, scale) { // a ring of the same size, however large the picture is shown
+    const [x, y, mask] = state.pointer, {width, height, clientWidth, clientHeight} = this.canvas;
+    const pixel = Math.max(width / Math.max(clientWidth, 1), height / Math.max(clientHeight, 1));
+    const radius = Math.min(Math.max(clientWidth / 40, 5), 12) * pixel;
     context.beginPath();
-    context.arc(x * scale, y * scale, mask ? 9 : 6, 0, 2 * Math.PI);
-    context.lineWidth = mask ? 4 : 2;
+    context.arc(x * scale, y * scale, radius, 0, 2 * Math.PI);
+    context.lineWidth = (mask ? 3 : 2) * pixel;
     context.strokeStyle = mask ? "#ffb454" : "#e6e9ee";
     context.stroke();
   }
@@ -54,22 +57,23 @@ class Tile {
     this.root.tabIndex = 0;
     this.screen = new Screen(this.root);
     const foot = make("div", this.root, "foot");
-    make("span", foot, "index").textContent = index;
+    make("span", foot, "index").textContent = `#${index}`;
     this.score = make("span", foot, "score");
     this.curve = make("canvas", foot);
-    this.rate = make("span", foot, "rate");
+    [this.episodes, this.rate, this.reaction] = ["episodes", "rate", "reaction"].map(name => make("span", foot, name));
     this.root.onclick = () => choose(index);
     this.root.onkeydown = event => { if (event.key === "Enter") choose(index); };
   }
-  describe(state, rate) {
+  describe(state) {
     this.state = state;
-    this.fps = rate;
     this.screen.describe(state);
     this.root.classList.toggle("error", Boolean(state.error));
     this.root.title = [state.env, state.task, state.error].filter(Boolean).join("\n");
     this.score.textContent = number(state.score);
     const median = state.reaction.median;
-    this.rate.textContent = `ep ${state.episodes}  ${rate.toFixed(0)}/s` + (median === null ? "" : `  ${median.toFixed(median < 10 ? 1 : 0)} ms`);
+    this.episodes.textContent = `ep ${state.episodes}`;
+    this.rate.textContent = `${state.rate.toFixed(0)}/s`;
+    this.reaction.textContent = median === null ? "" : `${median.toFixed(median < 10 ? 1 : 0)} ms`;
     curve(this.curve, state.returns);
   }
 }
@@ -78,43 +82,56 @@ function number(value) {
   return Math.abs(value) >= 100 ? value.toFixed(0) : String(Math.round(value * 100) / 100);
 }
 
-function curve(canvas, values) {
-  const width = canvas.width = Math.max(canvas.clientWidth, 1), height = canvas.height = Math.max(canvas.clientHeight, 1);
-  const context = canvas.getContext("2d");
-  if (values.length < 2) {
-    if (height >= 50) note(context, values.length ? number(values[0]) : "no episode has ended", 20);
-    return;
-  }
-  const low = Math.min(...values), high = Math.max(...values);
-  const y = value => height - 2 - (height - 4) * (high > low ? (value - low) / (high - low) : 0.5);
-  context.beginPath();
-  values.forEach((value, at) => context.lineTo(1 + at * (width - 2) / (values.length - 1), y(value)));
-  context.strokeStyle = "#7fa3d1";
-  context.lineWidth = 1.5;
-  context.stroke();
-  if (height < 50) return;
-  note(context, number(high), 12);
-  note(context, number(low), height - 4);
+function paint(canvas) { // an empty canvas in units of CSS pixels
+  const width = Math.max(canvas.clientWidth, 1), height = Math.max(canvas.clientHeight, 1);
+  canvas.width = Math.round(width * devicePixelRatio);
+  canvas.height = Math.round(height * devicePixelRatio);
+  const context = canvas.getContext("2d"), large = height >= 50;
+  context.scale(devicePixelRatio, devicePixelRatio);
+  if (large) context.font = getComputedStyle(canvas).font;
+  return {context, width, height, large};
 }
 
-function note(context, words, y) {
+function curve(canvas, values) {
+  const {context, width, height, large} = paint(canvas);
+  if (!values.length) {
+    if (large) note(context, "no episode has ended", width / 2, height / 2, "center");
+    return;
+  }
+  const low = Math.min(...values), high = Math.max(...values), left = large ? width / 8 : 2, margin = large ? 10 : 3;
+  const x = at => values.length > 1 ? left + at * (width - left - margin) / (values.length - 1) : (left + width) / 2;
+  const y = value => height - margin - (height - 2 * margin) * (high > low ? (value - low) / (high - low) : 0.5);
+  context.strokeStyle = context.fillStyle = "#7fa3d1";
+  context.lineWidth = 1.5;
+  context.beginPath();
+  values.forEach((value, at) => context.lineTo(x(at), y(value)));
+  context.stroke();
+  if (values.length === 1 || large && values.length <= 20) values.forEach((value, at) => dot(context, x(at), y(value)));
+  if (large) for (const value of new Set([low, high])) note(context, number(value), left - 6, y(value), "right");
+}
+
+function dot(context, x, y) {
+  context.beginPath();
+  context.arc(x, y, 2.5, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function note(context, words, x, y, align) {
   context.fillStyle = "#8a93a2";
-  context.font = "11px system-ui";
-  context.fillText(words, 3, y);
+  context.textAlign = align;
+  context.textBaseline = "middle";
+  context.fillText(words, x, y);
 }
 
 function bars(canvas, reaction) {
-  const width = canvas.width = Math.max(canvas.clientWidth, 1), height = canvas.height = Math.max(canvas.clientHeight, 1);
-  const context = canvas.getContext("2d"), most = Math.max(...reaction.bars, 1), step = width / reaction.bars.length;
-  context.font = "10px system-ui";
+  const {context, width, height} = paint(canvas);
+  const most = Math.max(...reaction.bars, 1), step = width / reaction.bars.length, foot = height / 6;
   reaction.bars.forEach((count, at) => {
-    const tall = (height - 30) * count / most;
+    const tall = (height - foot - 8) * count / most;
     context.fillStyle = "#7fa3d1";
-    context.fillRect(at * step + 2, height - 16 - tall, step - 4, tall);
-    context.fillStyle = "#8a93a2";
-    const label = at < reaction.bounds.length ? `<${reaction.bounds[at]}` : "more";
-    context.fillText(label, at * step + 2, height - 4);
+    context.fillRect(at * step + 2, height - foot - tall, step - 4, tall);
   });
+  reaction.bounds.forEach((bound, at) => note(context, bound, (at + 1) * step, height - foot / 2, "center"));
 }
 
 function facts(list, entries) {
@@ -129,46 +146,55 @@ function facts(list, entries) {
 function describe(message) {
   const states = message.tiles;
   if (tiles.length !== states.length) {
+    choose(-1);
     wall.replaceChildren();
     tiles = states.map((_, index) => new Tile(index));
     arrange();
-    if (modes.includes("play")) {
-      document.body.classList.toggle("playing", states.length === 1); // there is no agent to return to
-      choose(0);
-      take(true);
-    }
   }
-  const elapsed = before ? message.time - before.time : 0;
-  const rates = states.map((state, at) => elapsed ? (state.frames - before.tiles[at].frames) / elapsed : 0);
-  before = message;
-  tiles.forEach((tile, at) => tile.describe(states[at], rates[at]));
+  const begins = !lately.length;
+  lately.push(message);
+  if (lately.length > LATELY) lately.shift();
+  const [first] = lately, elapsed = message.time - first.time;
+  states.forEach((state, at) => { state.rate = elapsed ? (state.frames - first.tiles[at].frames) / elapsed : 0; });
+  tiles.forEach((tile, at) => tile.describe(states[at]));
+  if (begins && modes.includes("play")) {
+    document.body.classList.toggle("playing", states.length === 1); // there is no agent to return to
+    choose(0);
+    take(true);
+  }
   const running = states.filter(state => state.size[0]).length, returns = states.flatMap(state => state.returns);
-  const mean = returns.length ? number(returns.reduce((sum, value) => sum + value, 0) / returns.length) : "none yet";
+  const sum = values => values.reduce((total, value) => total + value, 0);
   get("env").textContent = [...new Set(states.map(state => state.env).filter(Boolean))].join(", ") || "no remote runs yet";
   facts(get("totals"), [
     ["running", `${running} of ${states.length}`],
-    ["frames/s", rates.reduce((sum, rate) => sum + rate, 0).toFixed(0)],
-    ["episodes", states.reduce((sum, state) => sum + state.episodes, 0)],
-    ["mean return", mean],
+    ["frames/s", sum(states.map(state => state.rate)).toFixed(0)],
+    ["episodes", sum(states.map(state => state.episodes))],
+    ["mean return", returns.length ? number(sum(returns) / returns.length) : "none yet"],
   ]);
-  if (open >= 0) detail(states[open], rates[open]);
+  if (open >= 0) detail(states[open]);
 }
 
-function detail(state, rate) {
+function detail(now) {
+  const entry = remembered(), state = entry ? entry.state : now;
   large.describe(state);
   get("name").textContent = `Remote ${open}: ${state.env || "unknown"}`;
   get("task").textContent = state.task || "";
+  facts(get("main"), [
+    ["score", number(state.score)], ["time", state.seconds === null ? "none" : `${state.seconds.toFixed(1)} s`],
+  ]);
   facts(get("facts"), [
     ["state", state.reason || "running"], ["acts", state.person ? "a person" : "the agent"],
-    ["time", state.seconds === null ? "none" : `${state.seconds.toFixed(1)} s`], ["episode", state.episode || "none"], ["ended", state.episodes],
-    ["score", number(state.score)], ["frames/s", rate.toFixed(1)],
+    ["episode", state.episode || "none"], ["ended", state.episodes], ["frames/s", state.rate.toFixed(1)],
     ["screen", state.size[0] ? `${state.size[0]}x${state.size[1]}` : "none"],
     ["reaction", state.reaction.median === null ? "unknown" : `${state.reaction.median.toFixed(1)} ms (median)`],
     ["error", state.error || "none"],
   ]);
   curve(get("curve"), state.returns);
   bars(get("bars"), state.reaction);
-  get("past").max = past.length ? Math.floor((Date.now() - past[0].time) / 1000) : 0;
+  const ago = time => (Date.now() - time) / 1000;
+  get("past").max = past.length ? ago(past[0].time) : 0;
+  get("past").value = entry ? ago(entry.time) : 0;
+  get("when").textContent = entry ? `${ago(entry.time).toFixed(1)} s ago` : "live";
 }
 
 async function picture(data) {
@@ -177,7 +203,7 @@ async function picture(data) {
   if (index === open) {
     past.push({time: Date.now(), blob, state});
     if (past.length > KEEP) past.shift();
-    if (back) return;
+    if (moment) return;
   }
   const bitmap = await createImageBitmap(blob);
   if (index === open) large.show(bitmap, state);
@@ -185,22 +211,28 @@ async function picture(data) {
   pictures += 1;
 }
 
+// Return the picture of the moment that a person looks back at; undefined if it is now.
+function remembered() {
+  return moment ? past.findLast(each => each.time <= moment) || past[0] : undefined;
+}
+
 async function lookBack(seconds) {
-  back = seconds;
-  get("when").textContent = seconds ? `${seconds} s ago` : "live";
-  const until = Date.now() - 1000 * seconds, entry = past.findLast(each => each.time <= until) || past[0];
-  if (entry) large.show(await createImageBitmap(entry.blob), entry.state);
+  moment = seconds ? Date.now() - 1000 * seconds : 0;
+  const entry = remembered() || past.at(-1);
+  if (!entry) return;
+  detail(moment ? entry.state : tiles[open].state);
+  large.show(await createImageBitmap(entry.blob), entry.state);
 }
 
 function choose(index) {
   take(false);
   open = index;
   past = [];
+  moment = 0;
   get("large").hidden = index < 0;
   wall.hidden = index >= 0;
   wall.style.display = index >= 0 ? "none" : "";
-  get("past").value = 0;
-  lookBack(0);
+  if (tiles[open]) detail(tiles[open].state);
   arrange();
 }
 
@@ -227,7 +259,7 @@ function arrange() {
 function connect() {
   socket = new WebSocket(`ws://${location.host}/tiles?token=${token}`);
   socket.binaryType = "arraybuffer";
-  socket.onopen = () => { link("live", false); arrange(); };
+  socket.onopen = () => { lately = []; link("live", false); arrange(); };
   socket.onmessage = event => typeof event.data === "string" ? describe(JSON.parse(event.data)) : picture(event.data);
   socket.onclose = () => { take(false); link("the agent has ended", true); setTimeout(connect, 2000); };
 }
@@ -242,7 +274,7 @@ const NAMES = {ArrowLeft: "Left", ArrowRight: "Right", ArrowUp: "Up", ArrowDown:
   Backspace: "BackSpace", PageUp: "Page_Up", PageDown: "Page_Down", Control: "Control_L", Shift: "Shift_L", Alt: "Alt_L",
   AltGraph: "ISO_Level3_Shift", Meta: "Super_L", CapsLock: "Caps_Lock", " ": "space", ContextMenu: "Menu"};
 const down = new Map(); // the names that were sent, by the place of the key
-let mask = 0, acting = false;
+let mask = 0, at = [0, 0], acting = false;
 
 function request(message) {
   if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
@@ -254,6 +286,8 @@ function take(now) {
   down.clear();
   mask = 0;
   request({take: now});
+  if (now) lookBack(0);
+  get("past").disabled = now;
   document.body.classList.toggle("acting", now);
   get("take").textContent = now ? "Let the agent act" : "Take over";
 }
@@ -274,7 +308,8 @@ function point(event, buttons) {
   const box = large.canvas.getBoundingClientRect(), scale = Math.min(box.width / state.size[0], box.height / state.size[1]);
   const left = box.left + (box.width - state.size[0] * scale) / 2, top = box.top + (box.height - state.size[1] * scale) / 2;
   const within = (value, size) => Math.min(Math.max(Math.floor(value / scale), 0), size - 1);
-  request({pointer: [within(event.clientX - left, state.size[0]), within(event.clientY - top, state.size[1]), buttons]});
+  at = [within(event.clientX - left, state.size[0]), within(event.clientY - top, state.size[1])];
+  request({pointer: [...at, buttons]});
 }
 
 function buttons(event) {
@@ -293,8 +328,13 @@ addEventListener("keydown", event => {
   key(event, true);
 });
 addEventListener("keyup", event => key(event, false));
-addEventListener("blur", () => down.forEach((name, code) => { request({key: name, down: false}); down.delete(code); }));
+addEventListener("blur", () => { // what is released elsewhere is not told
+  down.forEach(name => request({key: name, down: false}));
+  down.clear();
+  if (mask) request({pointer: [...at, mask = 0]});
+});
 for (const type of ["pointermove", "pointerdown", "pointerup"]) large.root.addEventListener(type, buttons);
+large.root.addEventListener("pointerdown", event => large.root.setPointerCapture(event.pointerId)); // to see its release
 large.root.addEventListener("contextmenu", event => event.preventDefault());
 large.root.addEventListener("wheel", event => {
   const notch = event.deltaY < 0 ? 8 : 16;
