@@ -37,9 +37,11 @@ class Screen {
     const radius = Math.min(Math.max(clientWidth / 40, 5), 12) * pixel;
     context.beginPath();
     context.arc(x * scale, y * scale, radius, 0, 2 * Math.PI);
-    context.lineWidth = (mask ? 3 : 2) * pixel;
-    context.strokeStyle = mask ? "#ffb454" : "#e6e9ee";
-    context.stroke();
+    for (const [wide, colour] of [[mask ? 5 : 4, "#14161a"], [mask ? 3 : 2, mask ? "#ffb454" : "#e6e9ee"]]) {
+      context.lineWidth = wide * pixel; // on a dark edge, to be seen on white
+      context.strokeStyle = colour;
+      context.stroke();
+    }
   }
   describe(state) {
     const gone = state.size[0] === 0;
