@@ -46,6 +46,7 @@ from rewarder.protocol.messages import (
     ReplyPing,
     Reset,
     Step,
+    WatchInput,
 )
 from rewarder.protocol.sessions import ClientSession, close_reason
 from rewarder.version import PRODUCT_TOKEN, peer_version
@@ -218,6 +219,10 @@ class RewarderClient:
     def action(self, env_id: str | None, action: Sequence[Sequence[Any]]) -> None:
         """Send `v0.agent.action`. No effect on a connection that has ended."""
         self._send(Action(env_id, list(action)))
+
+    def watch_input(self, mark: int) -> None:
+        """Send `v1.env.watch_input`. No effect on a connection that has ended."""
+        self._send(WatchInput(mark))
 
     def _send(self, message: Message) -> int:
         message_id = self._session.send(message, time.time())

@@ -10,6 +10,8 @@ import re
 from rewarder.sanitize import clean
 
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_TYPED = re.compile(r"^(BINARY |TEXT '\{\"method\":\"v1\.env\.input\").*", re.DOTALL)
+"""Frames with what people type: RFB of the viewer's page, and reports of it."""
 _TOKEN = re.compile(r"(token=)[^&\s]+")
 
 
@@ -34,23 +36,24 @@ def password_of(header: str | None) -> str | None:
 
 
 class _HideSecrets(logging.Filter):
-    """Removes credentials and control characters from the log messages of the WebSocket library."""
+    """Removes credentials, what people type and control characters from the log messages of the WebSocket library."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         args = record.args
         if isinstance(args, tuple) and len(args) == 2 and str(args[0]).lower() in SECRET_HEADERS:
             record.args = (args[0], "[hidden]")
         elif isinstance(args, tuple):
-            record.args = tuple(
-                arg if isinstance(arg, int | float) else _TOKEN.sub(r"\1[hidden]", clean(str(arg)))
-                for arg in args
-            )
+            record.args = tuple(arg if isinstance(arg, int | float) else _shown(str(arg)) for arg in args)
         # Port scanners and health checks disconnect early; this is not an error of the server.
         if record.msg == "opening handshake failed":
             record.levelno, record.levelname = logging.DEBUG, "DEBUG"
             record.exc_info = record.exc_text = None
             return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
         return True
+
+
+def _shown(text: str) -> str:
+    return _TYPED.sub("[hidden]", _TOKEN.sub(r"\1[hidden]", clean(text)))
 
 
 def wire_logger(name: str) -> logging.Logger:

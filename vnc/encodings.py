@@ -6,7 +6,9 @@ The numbers are those of RFC 6143 sections 7.7 and 7.8 and of the community's re
 from __future__ import annotations
 
 import ipaddress
+import secrets
 import sys
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 RAW, COPY_RECT, RRE, HEXTILE, ZLIB, TIGHT, ZRLE = 0, 1, 2, 5, 6, 7, 16
@@ -15,6 +17,8 @@ QEMU_KEYS, LED_STATE, DESKTOP_NAME, EXTENDED_DESKTOP_SIZE = -258, -261, -307, -3
 FENCE, CONTINUOUS_UPDATES, EXTENDED_MOUSE_BUTTONS = -312, -313, -316
 SHARED_FRAMES, SHARED_OFFER = 0x5543_0001, -0x5543_0002
 """Encodings of this project for servers on the same host: pixels in shared memory, and where the client gets it."""
+MARKS = range(-0x5553_FFFF, -0x5553_0000)
+"""Pseudo-encodings of this project by which a server recognises the VNC connection of a rewarder's client."""
 QUALITIES = range(-32, -22)
 """JPEG quality in Tight, from 0 (the worst) to 9."""
 COMPRESSION_LEVELS = range(-256, -246)
@@ -85,6 +89,16 @@ def jpeg(quality: int | None) -> tuple[int, ...]:
     if not 0 <= quality <= 9:
         raise ValueError(f"quality {quality} is not within 0..9")
     return (QUALITIES[quality],)
+
+
+def new_mark() -> int:
+    """Return a random pseudo-encoding of `MARKS`, for one connection."""
+    return secrets.choice(MARKS)
+
+
+def mark_of(encodings: Iterable[int]) -> int | None:
+    """Return the mark among the encodings of a client; None if it has none."""
+    return next((number for number in encodings if number in MARKS), None)
 
 
 def is_this_host(host: str) -> bool:

@@ -16,6 +16,9 @@ ENV_OBSERVATION = "observation"
 TICKS = "ticks"
 """The rewarder runs several ticks per step, and shows the brighter of the last two frames: see `messages.Step`."""
 
+INPUT = "input"
+"""The rewarder reports what others than the client press, if the client asks: see `messages.WatchInput`."""
+
 _OFFERS = "Universe-Offers"
 _WANTS = "Universe-Wants"
 _CALLS = "Universe-Calls"
@@ -35,7 +38,7 @@ class Offer:
     """What a rewarder supports beyond v0, from its response to the upgrade; empty if it announces nothing."""
 
     features: frozenset[str] = frozenset()
-    """A subset of `LOCKSTEP`, `TICKS` and `ENV_OBSERVATION`."""
+    """A subset of `LOCKSTEP`, `TICKS`, `ENV_OBSERVATION` and `INPUT`."""
     calls: frozenset[str] = frozenset()
     """Names of the environment's attributes that clients may call, read and set: see `messages.Call`."""
     steps: str = ""

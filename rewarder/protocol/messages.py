@@ -9,11 +9,12 @@ Each message is one JSON object in one WebSocket text frame; `rewarder.protocol.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.timed_input import TimedInput
 
 
 class Headers(msgspec.Struct, frozen=True):
@@ -223,6 +224,23 @@ class EnvObservationSpace(Message, frozen=True):
     high: Any = None
 
 
+class Input(Message, frozen=True, omit_defaults=True):
+    """From the remote, to the client that asked with `WatchInput`: what others have pressed in an episode.
+
+    Example:
+        {"method": "v1.env.input", "headers": {"message_id": 11, "sent_at": 1479493681.2, "episode_id": "8"},
+         "body": {"events": [["KeyEvent", 65361, true, 1479493681.19], ["PointerEvent", 10, 20, 1, 1479493681.2]]}}
+
+    Attributes:
+        events: in order; the last value of each is the time at which it arrived, on the remote's clock.
+        dropped: how many further events are left out, because there were too many at once.
+    """
+
+    method: ClassVar[str] = "v1.env.input"
+    events: list[TimedInput] = []
+    dropped: Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)] = 0
+
+
 class Reset(Message, frozen=True):
     """From the agent: begin a new episode.
 
@@ -317,6 +335,21 @@ class Call(Message, frozen=True):
     kwargs: dict[str, Any] = {}
 
 
+class WatchInput(Message, frozen=True):
+    """From the controlling client: report input of all VNC clients but its own, until it disconnects. See `Input`.
+
+    Example:
+        {"method": "v1.env.watch_input", "headers": {"message_id": 20, "sent_at": 1479493681.1},
+         "body": {"mark": -1431502900}}
+
+    Attributes:
+        mark: the pseudo-encoding by which the remote recognises the client's own VNC connection.
+    """
+
+    method: ClassVar[str] = "v1.env.watch_input"
+    mark: int | None = None
+
+
 class UnknownMessage(msgspec.Struct, frozen=True):
     """A message with a method that this version does not have. Readers ignore it."""
 
@@ -325,9 +358,9 @@ class UnknownMessage(msgspec.Struct, frozen=True):
 
 SERVER_MESSAGES: tuple[type[Message], ...] = (
     Describe, Reward, Text, EnvObservation, ConnectionClose, ReplyError, ReplyReset, ReplyPing, ReplyStep,
-    ReplyCall, EnvObservationSpace,
+    ReplyCall, EnvObservationSpace, Input,
 )  # fmt: skip
-CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step, Call)
+CLIENT_MESSAGES: tuple[type[Message], ...] = (Reset, Ping, Action, Step, Call, WatchInput)
 
 
 class Envelope(msgspec.Struct, frozen=True):

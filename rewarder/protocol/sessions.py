@@ -28,6 +28,7 @@ from rewarder.protocol.messages import (
     EnvObservation,
     EnvObservationSpace,
     Headers,
+    Input,
     Message,
     Ping,
     ReplyCall,
@@ -39,6 +40,7 @@ from rewarder.protocol.messages import (
     Reward,
     Step,
     Text,
+    WatchInput,
 )
 
 logger = logging.getLogger(__name__)
@@ -143,7 +145,7 @@ class ClientSession(_Session):
             self.closing = (message.message or "no reason given")[:1000]
         elif isinstance(message, EnvObservationSpace):
             self.env_observation_space = message
-        elif not isinstance(message, (ReplyStep, ReplyCall)):
+        elif not isinstance(message, (ReplyStep, ReplyCall, Input)):
             self._warn(f"method {message.method!r}")
         return envelope
 
@@ -223,7 +225,17 @@ class CallRequest:
     received_at: float
 
 
-Request = ResetRequest | StepRequest | CallRequest
+@dataclass(frozen=True, slots=True)
+class WatchRequest:
+    """A `v1.env.watch_input` of a client, which is answered only by an error."""
+
+    connection: int
+    message_id: int | None
+    mark: int | None
+    received_at: float
+
+
+Request = ResetRequest | StepRequest | CallRequest | WatchRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +269,7 @@ class ServerSession(_Session):
         message, message_id = envelope.message, envelope.headers.message_id
         if isinstance(message, Ping):
             self.send(ReplyPing(self.speed), wall, parent_message_id=message_id, parent_runtime=0.0)
-        elif not isinstance(message, (Reset, Action, Step, Call)):
+        elif not isinstance(message, (Reset, Action, Step, Call, WatchInput)):
             self._refuse(message_id, f"unknown method {message.method!r}", wall)
         elif self.observer:
             self._refuse(message_id, "observers may only ping", wall)
@@ -271,6 +283,8 @@ class ServerSession(_Session):
             return StepRequest(self.connection, message_id, events, now, message.ticks, message.max_last_two)
         elif isinstance(message, Call):
             return CallRequest(self.connection, message_id, message, now)
+        elif isinstance(message, WatchInput):
+            return WatchRequest(self.connection, message_id, message.mark, now)
         else:
             return ActionRequest(message.env_id, _events(message.action))
         return None

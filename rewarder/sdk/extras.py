@@ -1,4 +1,4 @@
-"""Features of a served runtime beyond v0: lock-step, environment observations, and calls into the environment."""
+"""Features of a served runtime beyond v0: lock-step, environment observations, calls, and the input of people."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Collection
 
 import numpy as np
 
-from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP, TICKS, Offer
+from rewarder.protocol.features import ENV_OBSERVATION, INPUT, LOCKSTEP, TICKS, Offer
 from rewarder.protocol.messages import Call, EnvObservationSpace, ReplyCall
-from rewarder.protocol.sessions import CallRequest, StepRequest
+from rewarder.protocol.sessions import CallRequest, StepRequest, WatchRequest
 from rewarder.protocol.values import pack, unpack
 from rewarder.sdk.environment import Box, Runtime
 from rewarder.sdk.loop.inbox import Inbox
+from rewarder.sdk.loop.input_feed import InputFeed
 from rewarder.sdk.loop.worker import Worker
 from rewarder.server.server import RewarderServer
 
@@ -23,7 +24,9 @@ PENDING_CALLS = 16
 class Extras:
     """Announces and provides the features of one runtime. Use it on the event loop's thread."""
 
-    def __init__(self, runtime: Runtime, worker: Worker, inbox: Inbox, calls: Collection[str]) -> None:
+    def __init__(
+        self, runtime: Runtime, worker: Worker, inbox: Inbox, feed: InputFeed, calls: Collection[str]
+    ) -> None:
         """Allow clients to call, read and set the attributes `calls` of `runtime.inside`.
 
         Raises:
@@ -34,12 +37,13 @@ class Extras:
                 raise ValueError(f"{name!r} is not the name of a public attribute")
         if calls and runtime.inside is None:
             raise ValueError(f"{', '.join(runtime.env_ids)} has no attributes that clients may call")
-        self._runtime, self._worker, self._inbox = runtime, worker, inbox
+        self._runtime, self._worker, self._inbox, self._feed = runtime, worker, inbox, feed
         self._space = runtime.env_observation_space
         features = {
             LOCKSTEP: runtime.lockstep,
             TICKS: runtime.lockstep and not runtime.display,  # frames of a display do not pass through here
             ENV_OBSERVATION: self._space is not None,
+            INPUT: True,
         }
         self.offer = Offer(frozenset(name for name, offered in features.items() if offered), frozenset(calls))
         self._calls: set[asyncio.Task[None]] = set()
@@ -55,10 +59,12 @@ class Extras:
         self._runtime.stepped = LOCKSTEP in wants
         self._runtime.env_observation_wanted = ENV_OBSERVATION in wants
 
-    def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
-        """Queue a step, or begin a call; both are answered when they are complete."""
+    def handle(self, request: StepRequest | CallRequest | WatchRequest, server: RewarderServer) -> None:
+        """Queue a step, or begin a call, which are answered when they are complete; or begin to report input."""
         if isinstance(request, StepRequest):
             self._inbox.step(request)
+        elif isinstance(request, WatchRequest):
+            self._feed.watch(request, server)
         elif len(self._calls) >= PENDING_CALLS:
             server.reply_error(request, f"{PENDING_CALLS} calls are already waiting")
         else:

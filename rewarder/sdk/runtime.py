@@ -15,6 +15,7 @@ from typing import Protocol, TypedDict, Unpack
 from rewarder.sdk.environment import Runtime, Tick
 from rewarder.sdk.extras import Extras
 from rewarder.sdk.loop.inbox import Inbox
+from rewarder.sdk.loop.input_feed import InputFeed
 from rewarder.sdk.loop.player import Player
 from rewarder.sdk.loop.worker import InlineWorker, ThreadWorker, Worker
 from rewarder.sdk.shutdown import until_stopped
@@ -173,11 +174,12 @@ async def serve(
         if env_id not in runtime.env_ids:
             raise ValueError(f"unknown env_id {env_id!r}, this runtime has {', '.join(runtime.env_ids)}")
         inbox = Inbox(runtime.env_ids)
+        feed = InputFeed(inbox, lambda: player.episode_id)
         rewarder = RewarderServer(
             password=password,
             on_reset=inbox.reset,
             on_action=inbox.action,
-            extras=Extras(runtime, worker, inbox, allowed_calls),
+            extras=Extras(runtime, worker, inbox, feed, allowed_calls),
             health=lambda: {
                 **player.health(),
                 "vnc_clients": vnc.clients if vnc else None,
@@ -192,7 +194,9 @@ async def serve(
         inbox.refuse = rewarder.reply_error
         vnc = None
         if display is None and not runtime.display:
-            vnc = _vnc_server(runtime, env_id, password, view_only_password, inbox)
+            vnc = _vnc_server(runtime, env_id, password, view_only_password, inbox, feed)
+        else:  # a VNC server that does not tell its clients' input apart
+            viewer.on_input = feed.add
         player = Player(runtime, worker, inbox, rewarder, vnc, env_id)
         listener = None if vnc is None else _step_listener(runtime, player)
         remote = _Remote(player, rewarder, vnc, mirror)
@@ -288,7 +292,12 @@ class _Remote:
 
 
 def _vnc_server(
-    runtime: Runtime, name: str, password: str | None, view_only_password: str | None, inbox: Inbox
+    runtime: Runtime,
+    name: str,
+    password: str | None,
+    view_only_password: str | None,
+    inbox: Inbox,
+    feed: InputFeed,
 ) -> VNCServer:
     return VNCServer(
         runtime.width,
@@ -297,6 +306,7 @@ def _vnc_server(
         password=vnc_password(password),
         view_only_password=vnc_password(view_only_password),
         on_events=inbox.events,
+        on_input=feed.add,
     )
 
 

@@ -41,6 +41,7 @@ from rewarder.protocol.sessions import (
     CallRequest,
     ResetRequest,
     StepRequest,
+    WatchRequest,
     checked_reward,
     close_reason,
 )
@@ -216,6 +217,13 @@ class RewarderServer:
         """Reply to a request with an error. No effect if its client has disconnected."""
         self._reply(request, ReplyError(message))
 
+    def tell(self, connection: int, episode_id: EpisodeId, message: Message) -> bool:
+        """Send a message to one client; return whether it is connected."""
+        if peer := self._peers.get(connection):
+            peer.session.send(message, time.time(), episode_id)
+            self._flush(peer)
+        return peer is not None
+
     def _reply(self, request: ClientRequest, message: Message, episode_id: EpisodeId | None = None) -> None:
         peer = self._peers.get(request.connection)
         if peer is not None:
@@ -359,7 +367,7 @@ class RewarderServer:
             self._on_reset(request)
         elif isinstance(request, ActionRequest) and self._on_action is not None:
             self._on_action(request.action, request.env_id)
-        elif isinstance(request, StepRequest | CallRequest):
+        elif isinstance(request, StepRequest | CallRequest | WatchRequest):
             if self._extras is not None:
                 self._extras.handle(request, self)
             else:
@@ -373,11 +381,9 @@ class RewarderServer:
             self._publish(episode_id, message, to_controller=False)
 
     def _publish(self, episode_id: EpisodeId, message: Message, to_controller: bool = True) -> None:
-        wall = time.time()
-        for peer in list(self._peers.values()):
+        for connection, peer in list(self._peers.items()):
             if to_controller or peer.session.observer:
-                peer.session.send(message, wall, episode_id)
-                self._flush(peer)
+                self.tell(connection, episode_id, message)
 
     def _flush(self, peer: Peer) -> None:
         if peer.unsent > self._limits.outgoing and peer.session.connection in self._peers:

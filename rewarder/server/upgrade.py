@@ -28,7 +28,7 @@ from rewarder.version import PRODUCT_TOKEN
 
 if TYPE_CHECKING:
     from rewarder.protocol.messages import EnvObservationSpace
-    from rewarder.protocol.sessions import CallRequest, StepRequest
+    from rewarder.protocol.sessions import CallRequest, StepRequest, WatchRequest
     from rewarder.server.server import RewarderServer
 
 _TLS_HANDSHAKE = b"\x16"  # RFC 8446 section 5.1: the first byte of a client over TLS
@@ -78,7 +78,7 @@ class Extras(Protocol):
         """Switch to the features that the controlling client wants; none without a client."""
         ...
 
-    def handle(self, request: StepRequest | CallRequest, server: RewarderServer) -> None:
+    def handle(self, request: StepRequest | CallRequest | WatchRequest, server: RewarderServer) -> None:
         """Handle a request of a client, and reply through `server`."""
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -14,7 +14,9 @@ from websockets.exceptions import ConnectionClosed
 from rewarder.errors import CRASHED
 from vnc.client.handshake import join
 from vnc.errors import ProtocolError, VNCError
+from vnc.events import Event
 from vnc.server.gate import Gate
+from vnc.server.input import ClientInput
 from vnc.session import Limits, VNCAddress
 from vnc.tls import TLS
 
@@ -24,6 +26,7 @@ PIECE = 64 * 1024
 """Largest WebSocket frame of pixels, in bytes."""
 MAX_WAITING = 256 * 1024
 """Unsent bytes of a viewer's input beyond which the server counts as hanging."""
+_ANYWHERE = 1 << 16  # pixels: the size of the screen is not known here
 GONE, UNSUPPORTED, NOT_RFB = 1001, 1003, 1008
 
 log = logging.getLogger(__name__)
@@ -45,20 +48,28 @@ class Screen:
         return VNCAddress(self.host, self.port, secret, tls=self.tls)
 
 
-async def bridge(websocket: ServerConnection, screen: Screen, *, acting: bool) -> None:
+async def bridge(
+    websocket: ServerConnection,
+    screen: Screen,
+    *,
+    acting: bool,
+    on_input: Callable[[Sequence[Event]], object] | None = None,
+) -> None:
     """Connect one viewer to `screen` until either disconnects.
 
     Args:
         websocket: the viewer, which sends RFB in binary frames.
         screen: the VNC server.
         acting: whether to forward the viewer's keyboard and pointer.
+        on_input: called with what is forwarded of them, and at the end with the releases of what was held, which the
+            VNC server adds.
     """
     gate = Gate(acting=acting)
     try:
         async with asyncio.timeout(OPEN_TIMEOUT) as opening, _connected(screen, acting) as (reader, writer):
             await _admit(websocket, gate, writer)
             opening.reschedule(None)
-            await _pump(websocket, gate, reader, writer)
+            await _pump(websocket, gate, reader, writer, on_input)
     except ConnectionClosed:
         return
     except _NotRFB as error:
@@ -101,13 +112,22 @@ async def _admit(websocket: ServerConnection, gate: Gate, writer: asyncio.Stream
 
 
 async def _pump(
-    websocket: ServerConnection, gate: Gate, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    websocket: ServerConnection,
+    gate: Gate,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    on_input: Callable[[Sequence[Event]], object] | None,
 ) -> None:
     pixels = asyncio.create_task(_show(websocket, reader))
+    held = ClientInput(_ANYWHERE, _ANYWHERE)
     try:
         while True:
             _forward(writer, _passed(gate, await websocket.recv()))
+            if on_input is not None:
+                on_input(held.accept(gate.events))
     finally:
+        if on_input is not None:
+            on_input(held.release())
         pixels.cancel()
         await asyncio.wait([pixels])
         if not pixels.cancelled() and (error := pixels.exception()) is not None:

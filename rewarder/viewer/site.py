@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -21,6 +21,7 @@ from websockets.http11 import Request, Response
 from rewarder.errors import OVERLOADED
 from rewarder.viewer.bridge import Screen, bridge
 from rewarder.viewer.pages import Pages, inline_source
+from vnc.events import Event
 
 PREFIX = "/viewer/"
 NOVNC_VARIABLE = "UNIVERSE_CLIENT_NOVNC"
@@ -95,6 +96,8 @@ class Viewer:
         self._modules = _modules(find_novnc(novnc))
         self._screen: Screen | None = None
         self._viewers = 0
+        self.on_input: Callable[[Sequence[Event]], object] | None = None
+        """Called with the keys and pointer events of each page, as they are sent on; None calls nothing."""
 
     def show(self, screen: Screen) -> None:
         """Show `screen` to viewers from now on."""
@@ -134,7 +137,7 @@ class Viewer:
         self._viewers += 1
         log.info("viewer = %s", "acts" if acting else "watches")
         try:
-            await bridge(websocket, self._screen, acting=acting)
+            await bridge(websocket, self._screen, acting=acting, on_input=self.on_input)
         finally:
             self._viewers -= 1
             log.info("viewer = left")

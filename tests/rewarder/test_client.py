@@ -8,10 +8,11 @@ import pytest
 
 from rewarder.client import BURST, RewarderAddress, RewarderTimeouts
 from rewarder.credentials import authorization
-from rewarder.errors import AuthError
+from rewarder.errors import AuthError, ProtocolError
 from rewarder.protocol.buffer import RewardBuffer
 from rewarder.protocol.episode import EpisodeId
-from rewarder.protocol.messages import Describe, Reset
+from rewarder.protocol.messages import Describe, Input, Reset
+from rewarder.protocol.timed_input import KeyInput
 from rewarder.version import VERSION
 
 EPISODE = EpisodeId((1,))
@@ -58,6 +59,15 @@ async def test_actions_reach_the_runtime(bench):
     client.action("a", [["JoystickAxisXEvent", 0.5]])
     await bench.until(lambda: bench.actions)
     assert bench.actions == [([["JoystickAxisXEvent", 0.5]], "a")]
+
+
+async def test_malformed_input_of_a_person_ends_the_connection(bench):
+    server = await bench.serve()
+    client, _ = await bench.connect(server.port)
+    await bench.until(lambda: server.controllers)
+    assert server.tell(1, EPISODE, Input([KeyInput(-1, True, 1.0)]))
+    error = await client.closed()
+    assert isinstance(error, ProtocolError) and error.code == 1007
 
 
 async def test_the_clock_is_calibrated_by_the_opening_burst(bench):

@@ -11,8 +11,8 @@ from typing import Any
 
 from rewarder.client import RewarderClient
 from rewarder.protocol.buffer import RewardBuffer
-from rewarder.protocol.features import ENV_OBSERVATION, LOCKSTEP, TICKS
-from rewarder.protocol.messages import Envelope
+from rewarder.protocol.features import ENV_OBSERVATION, INPUT, LOCKSTEP, TICKS
+from rewarder.protocol.messages import Envelope, Input
 from rewarder.steps.channel import Channel
 from rewarder.steps.dial import dial
 from rewarder.version import VERSION
@@ -20,11 +20,13 @@ from universe_client.config import Config
 from universe_client.errors import ProviderError, Unsupported, is_refused_by_system, message_of
 from universe_client.providers.provider import Provider, RemoteAddress
 from vnc.drivers import connect as driver
-from vnc.encodings import preference
+from vnc.encodings import new_mark, preference
 from vnc.session import Session
 
 logger = logging.getLogger(__name__)
 
+_MAX_LAG = 60.0
+"""Seconds; a remote that reports older input is wrong."""
 _MISSING = {
     LOCKSTEP: "the remote cannot freeze between steps: use mode='realtime'",
     TICKS: "the remote runs one tick per step: it needs the version of universe-client that is installed here",
@@ -42,6 +44,8 @@ class Connection:
         steps: in lock-step, the step channel of a remote on this host; None if there is none.
         needs: features that the remote has to offer, beside those that the configuration wants.
         on_session: called with each new session; None calls nothing.
+        on_input: called with each report of what others press on the remote; None calls nothing. When it has been set,
+            call `watch_input`.
     """
 
     def __init__(self, index: int, provider: Provider, config: Config) -> None:
@@ -52,6 +56,8 @@ class Connection:
         self.steps: Channel | None = None
         self.needs: frozenset[str] = frozenset()
         self.on_session: Callable[[Session], None] | None = None
+        self.on_input: Callable[[Envelope, Input], None] | None = None
+        self._mark = new_mark()
         self._sent_at: float | None = None  # of the message that is being processed, on the remote's clock
         self._index, self._provider, self._config = index, provider, config
         self._over: asyncio.Future[Exception] | None = None
@@ -91,10 +97,22 @@ class Connection:
                 self._watch(self.rewarder), name=f"remote {self._index} rewarder"
             )
         self._check_offer()
+        self.watch_input()
         self.steps = await self._open_steps(self.session)
         logger.info("= remote %s connected", self.label)
 
+    def watch_input(self) -> None:
+        """Ask the remote for what others press on it, if somebody wants to know and the remote can tell."""
+        if self.on_input is None or self.rewarder is None or self._config.observer:
+            return
+        if INPUT in self.rewarder.offer.features:
+            self.rewarder.watch_input(self._mark)
+
     def _process(self, on_message: Callable[[Envelope], None], envelope: Envelope) -> None:
+        if isinstance(envelope.message, Input):
+            if self.on_input is not None:
+                self.on_input(envelope, envelope.message)
+            return
         self._sent_at = envelope.headers.sent_at
         on_message(envelope)
         self._sent_at = None
@@ -106,6 +124,12 @@ class Connection:
         if self._sent_at is None or clock is None or clock.rtt is None:
             return now
         return now - max((clock.lag(self._sent_at, now) or 0.0) + clock.rtt / 2, 0.0)
+
+    def local_time(self, at: float) -> float:
+        """Return the moment (monotonic) of the time `at` of the remote's clock: not in the future, nor long ago."""
+        now, clock = time.monotonic(), None if self.rewarder is None else self.rewarder.clock
+        lag = 0.0 if clock is None else clock.lag(at, now) or 0.0
+        return now - min(max(lag, 0.0), _MAX_LAG)
 
     async def ended(self) -> Exception:
         """Wait until a connection has ended; return why."""
@@ -168,7 +192,7 @@ class Connection:
             on_change=on_change,
             limits=config.limits,
             timeouts=config.timeouts,
-            encodings=preference(config.encoding, config.quality, address.vnc.host),
+            encodings=(*preference(config.encoding, config.quality, address.vnc.host), self._mark),
         )
 
     async def _open_rewarder(

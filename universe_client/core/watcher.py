@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from rewarder.protocol.episode import EpisodeId
+from rewarder.protocol.messages import Envelope, Input
+from rewarder.protocol.timed_input import KeyInput, TimedInput
+from vnc.events import Event, KeyEvent, PointerEvent, TimedEvents
 from vnc.session import Session
 
 if TYPE_CHECKING:
@@ -23,6 +28,9 @@ class Watcher(Protocol):
     def ended(self, moment: float) -> None:
         """Frames that were complete after `moment` (monotonic) need not show the episode any longer."""
 
+    def acted(self, episode: EpisodeId | None, timed: Sequence[TimedEvents], dropped: int) -> None:
+        """Somebody else acted through another VNC connection, in `episode`; `dropped` further events are unknown."""
+
 
 def attach(link: Link, watcher: Watcher) -> None:
     """Call `watcher` for all later changes, and now for the session and the episode that there are.
@@ -36,8 +44,22 @@ def attach(link: Link, watcher: Watcher) -> None:
         else:
             watcher.began(session, episode)
 
+    def acted(envelope: Envelope, message: Input) -> None:
+        moment = link.connection.local_time
+        groups = groupby(message.events, key=lambda event: event.at)
+        timed = [(moment(at), [_event(event) for event in events]) for at, events in groups]
+        watcher.acted(envelope.headers.episode_id, timed, message.dropped)
+
     link.connection.on_session, link.gate.on_change = watcher.connected, changed
+    link.connection.on_input = acted
+    link.connection.watch_input()
     if link.session is not None:
         watcher.connected(link.session)
         if link.playing is not None:
             watcher.began(link.session, link.playing)
+
+
+def _event(event: TimedInput) -> Event:
+    if isinstance(event, KeyInput):
+        return KeyEvent(event.keysym, event.down)
+    return PointerEvent(event.x, event.y, event.button_mask)

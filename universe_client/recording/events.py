@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,13 @@ from mcap.writer import Writer
 
 from universe_client.core.background import lower_priority
 from universe_client.errors import ConfigError
+from vnc.events import Event as InputEvent
+from vnc.events import KeyEvent
 from vnc.private_file import create_private
 
 KINDS = {
-    "action": "the events that were sent, [name, ...] each; `dropped` counts those of another episode",
+    "action": "the events that were sent, [name, ...] each; `dropped` counts those of another episode. With `by`: "
+    "'viewer', a person sent them through a viewer of the remote, in `episode_id`; `dropped` counts missing ones",
     "frame": "a picture in the video: `video`, `index` in it from 0; its time is when the pixels arrived. In real time "
     "`refresh`: the number of the connection, and the newest refresh whose pixels are all in it",
     "playing": "frames show `episode_id` from `refresh` on; null: later ones need not",
@@ -154,6 +157,16 @@ class EventReader:
                 self.cut = True
             except (McapError, ValueError, msgspec.DecodeError) as error:
                 raise ConfigError(f"{self.path} is not the events file of a recording: {error}") from error
+
+
+def as_json(events: Iterable[InputEvent]) -> list[list[Any]]:
+    """Return input events as an `action` contains them."""
+    return [
+        ["KeyEvent", event.keysym, event.down]
+        if isinstance(event, KeyEvent)
+        else ["PointerEvent", event.x, event.y, event.button_mask]
+        for event in events
+    ]
 
 
 def _event(topic: str, time: int, remote_time: int, data: bytes) -> Event:

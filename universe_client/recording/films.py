@@ -22,6 +22,8 @@ from universe_client.recording.video import Pixels
 _LEAST_HEIGHT = 480
 """Pixels; smaller screens are enlarged, so that the words on them can be read."""
 _FONT_SIZE = 16
+_SHOWN = 1_000_000_000
+"""Nanoseconds for which a film names a person who pressed something in a viewer."""
 _MARGIN = 6
 _SHADE, _LIGHT, _PRESSED = (20, 22, 26, 190), (230, 233, 238, 255), (255, 180, 84, 255)
 
@@ -129,6 +131,9 @@ def _rows(
         held = tuple(name.removeprefix("key.") for name, is_down in at.items() if is_down)
         turn = bisect_right(turns, time)
         actor = f"   {episode.actors[turn - 1][1]}" if turn else ""
+        before = bisect_right(episode.viewers, time)
+        if before and time - episode.viewers[before - 1] < _SHOWN:
+            actor = "   person"
         is_pressed = any(name.startswith("button.") for name in held)
         yield _Row(f"score {score:g}   {moment}{actor}", held, place if any(place) else None, is_pressed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,7 +12,9 @@ import av
 
 from rewarder.protocol.episode import EpisodeId
 from universe_client.core.background import lower_priority
+from universe_client.recording.events import as_json
 from universe_client.recording.video import QUEUE_BYTES, Encoder
+from vnc.events import TimedEvents
 from vnc.session import Session
 from vnc.tap import Tap, TappedFrame
 
@@ -73,6 +75,14 @@ class FrameRecorder:
     def ended(self, moment: float) -> None:
         """See `Watcher.ended`."""
         self._note("playing", {"episode_id": None}, self._since_1970(moment))
+
+    def acted(self, episode: EpisodeId | None, timed: Sequence[TimedEvents], dropped: int) -> None:
+        """See `Watcher.acted`."""
+        about = {"by": "viewer", "episode_id": None if episode is None else episode.text}
+        for moment, events in timed:
+            self._note("action", {"events": as_json(events), **about}, self._since_1970(moment))
+        if dropped:
+            self._note("action", {"events": [], "dropped": dropped, **about})
 
     # -- on the recorder's thread -------------------------------------------------------------------------------
 

@@ -32,7 +32,8 @@ class Episode:
         score: the sum of its rewards.
         instruction: the task in words; None without one.
         frames: its pictures.
-        actions: (time, events) of each action.
+        actions: (time, events) of each action, also of people.
+        viewers: the times of those actions that people sent through viewers of the remote.
         rewards: (time, reward).
         observations: (time, environment observation) of each step that had one.
         actors: (time, name) of who acted, from that time on.
@@ -51,6 +52,7 @@ class Episode:
     instruction: str | None = None
     frames: list[Frame] = field(default_factory=list)
     actions: list[tuple[int, list[list[Any]]]] = field(default_factory=list)
+    viewers: list[int] = field(default_factory=list)
     rewards: list[tuple[int, float]] = field(default_factory=list)
     observations: list[tuple[int, Any]] = field(default_factory=list)
     actors: list[tuple[int, str]] = field(default_factory=list)
@@ -84,6 +86,11 @@ class Episode:
             case "end":
                 self.end_reason = body["end_reason"]
 
+    def add_of_viewer(self, event: Event) -> None:
+        """Add an action of a person that came through a viewer of the remote; events need not be in order."""
+        insort(self.actions, (event.time, event.body["events"]), key=itemgetter(0))
+        insort(self.viewers, event.time)
+
     def _note(self, kind: str, content: Any) -> None:
         self.steps.append((max(len(self.frames) - 1, 0), kind, content))
 
@@ -113,6 +120,7 @@ class Recording:
         self._playing: dict[int, Episode] = {}
         self._videos: dict[str, _Video] = {}
         self._shapes: dict[str, tuple[int, int]] = {}
+        self._of_viewers: list[Event] = []
         spans = Spans()
         reader = EventReader(path)
         for event in reader:
@@ -121,11 +129,16 @@ class Recording:
         self.cut = reader.cut
         for span in spans:
             self._show(*span)
+        for event in self._of_viewers:
+            self._assign(event)
         self.episodes.sort(key=lambda episode: (episode.start, episode.remote))
 
     def _take(self, event: Event) -> None:
         if event.remote is None:
             self.about = event.body if event.kind == "begin" else self.about
+            return
+        if event.kind == "action" and "by" in event.body:
+            self._of_viewers.append(event)
             return
         episode = self._playing.get(event.remote)
         if event.kind == "state":
@@ -154,6 +167,17 @@ class Recording:
                 if episode.end_reason is None and shown:
                     episode.end = max(episode.end, shown[-1].time)
                 return
+
+    def _assign(self, event: Event) -> None:
+        """Add an action of a viewer to its episode, unless the agent has not seen that episode."""
+        same = [
+            episode
+            for episode in self.episodes
+            if episode.remote == event.remote and episode.episode_id == event.body["episode_id"]
+        ]
+        if same and event.body["events"]:
+            # A remote that started again may have begun to count again.
+            next((episode for episode in same if event.time <= episode.end), same[-1]).add_of_viewer(event)
 
     def pictures(self, episode: Episode) -> Iterator[tuple[Frame, Pixels]]:
         """Return the pictures of an episode, uint8 of shape (height, width, 3), RGB.

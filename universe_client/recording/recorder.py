@@ -14,11 +14,10 @@ from typing import Any
 from rewarder.protocol.values import pack
 from universe_client.core.vector import RemoteVector
 from universe_client.errors import ConfigError
-from universe_client.recording.events import Event, EventWriter
+from universe_client.recording.events import Event, EventWriter, as_json
 from universe_client.recording.frames import FrameRecorder
 from universe_client.recording.video import VideoWriter
 from vnc.events import Event as InputEvent
-from vnc.events import KeyEvent
 
 EVENTS_FILE = "events.mcap"
 _LAG_INTERVAL = 1_000_000_000
@@ -115,12 +114,7 @@ class Recorder:
 
     def act(self, index: int, action: Sequence[InputEvent], moment: float | None = None) -> None:
         """Record what is sent to a remote; `moment` (monotonic) None is now."""
-        events = [
-            ["KeyEvent", event.keysym, event.down]
-            if isinstance(event, KeyEvent)
-            else ["PointerEvent", event.x, event.y, event.button_mask]
-            for event in action
-        ]
+        events = as_json(action)
         if events:
             now = None if moment is None else round(moment * 1e9) + self._offset
             self._note(index, "action", {"events": events}, now)

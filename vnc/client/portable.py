@@ -48,8 +48,9 @@ async def connect(
     timeouts: Timeouts = Timeouts(),  # noqa: B008
     encodings: Sequence[int] | None = None,
 ) -> PortableSession:
-    """Open a session; see `vnc.session.Connect`. `encodings` is ignored: asyncvnc decodes only Zlib and Raw."""
+    """Open a session; see `vnc.session.Connect`. Only a mark of `encodings` counts: asyncvnc knows Zlib and Raw."""
     reader, writer, init = await joined(address, limits, timeouts)
+    writer.write(messages.SET_PIXEL_FORMAT + messages.set_encodings(encodings or ()))
     return PortableSession(address, reader, writer, init, on_change, limits, timeouts)
 
 
@@ -97,7 +98,6 @@ class PortableSession:
         self._untrusted = 0  # expected updates that the server may have drawn before that refresh
         self._fences = False  # whether the server has sent one; before that a client must not
         self._fenced = 0  # the newest refresh whose fence was answered: later updates were drawn after it
-        writer.write(messages.SET_PIXEL_FORMAT + messages.SET_ENCODINGS)
         self._request_screen(incremental=False)
         self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
         self._task.add_done_callback(self._ended)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 from vnc import fences
 from vnc.client.portable_reader import Stream
-from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, RAW, ZLIB, mark_of
 from vnc.errors import LimitExceeded, ProtocolError
 
 # 1 message-type + 3 padding + 16 pixel format (32 bits, depth 24, little-endian R, G, B, unused) ; RFC 6143 7.5.1
 SET_PIXEL_FORMAT = bytes([0, 0, 0, 0, 32, 24, 0, 1, 0, 255, 0, 255, 0, 255, 0, 8, 16, 0, 0, 0])
-SET_ENCODINGS = struct.pack(">BxHiiii", 2, 4, ZLIB, RAW, FENCE, EXTENDED_MOUSE_BUTTONS)  # RFC 6143 7.5.2
 
 BELL = b"\2"  # the whole message (RFC 6143 section 7.6.3)
 _PIECE = 64 * 1024
 """Skipped bytes are read in pieces of this size."""
+
+
+def set_encodings(requested: Iterable[int]) -> bytes:
+    """Return a SetEncodings with what the driver knows, and the mark among `requested` (RFC 6143 section 7.5.2)."""
+    mark = mark_of(requested)
+    numbers = [ZLIB, RAW, FENCE, EXTENDED_MOUSE_BUTTONS, *([] if mark is None else [mark])]
+    return struct.pack(f">BxH{len(numbers)}i", 2, len(numbers), *numbers)
 
 
 def request(incremental: bool, width: int, height: int) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from vnc import fences
-from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, SHARED_FRAMES, is_this_host
+from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, SHARED_FRAMES, is_this_host, mark_of
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixels.pixel_format import RGBX, PixelFormat, colour_map
@@ -61,6 +61,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._format = RGBX
         self._fences = False  # whether a fence was sent, after which the client may send fences
         self._encoding = RAW
+        self._mark: int | None = None
         self._confirmation = b""  # a rect without pixels for the next update
         self._encoders: dict[int, Encoder] = {}
         self._requested: Rect | None = None
@@ -149,7 +150,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self.established:
             log.info("%s = left: %s", self._peer, error or "closed")
             self.established = False
-            self._deliver(self._input.release())
+            self._desktop.deliver(self._input.release(), self._mark)
 
     def pause_writing(self) -> None:
         """See `asyncio.BaseProtocol`: some of the last update is still in the send buffer."""
@@ -209,7 +210,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._barrier.waiting > MAX_WAITING:
             self._fail(f"sends {self._barrier.waiting} requests while the screen is not available")
         if events and not self._view_only:
-            self._deliver(self._input.accept(events))
+            self._desktop.deliver(self._input.accept(events), self._mark)
         self._flush()
 
     def _establish(self, access: Access) -> None:
@@ -265,7 +266,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._answer(colour_map())
 
     def _set_encodings(self, encodings: Sequence[int]) -> None:
-        self._encoding = preferred(encodings)
+        self._encoding, self._mark = preferred(encodings), mark_of(encodings)
         self._confirmation = _MORE_BUTTONS if EXTENDED_MOUSE_BUTTONS in encodings else b""
         if SHARED_FRAMES in encodings and is_this_host(self._address):
             self._answer(self._shared.offer())
@@ -284,10 +285,6 @@ class ClientConnection(asyncio.BufferedProtocol):
         if not request.incremental:
             self._damage.add_rect(region)
         self._requested = region if self._requested is None else self._requested.union(region)
-
-    def _deliver(self, events: Sequence[Event]) -> None:
-        if events and self._desktop.on_events is not None:
-            self._desktop.on_events(events)
 
     # updates
 

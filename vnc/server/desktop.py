@@ -28,6 +28,7 @@ class Desktop:
     passwords: Passwords
     view_only: bool
     on_events: Callable[[Sequence[Event]], object] | None
+    on_input: Callable[[Sequence[Event], int | None], object] | None
     limits: ServerLimits
     penalties: Penalties
     source: Source | None = None
@@ -35,3 +36,10 @@ class Desktop:
     handover: Handover | None = None
     connections: set[ClientConnection] = field(default_factory=set)
     closed: bool = False
+
+    def deliver(self, events: Sequence[Event], mark: int | None) -> None:
+        """Report the input of a client, which has set `mark` among its encodings."""
+        if events and self.on_input is not None:
+            self.on_input(events, mark)
+        if events and self.on_events is not None:
+            self.on_events(events)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 from vnc import fences
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, SHARED_FRAMES
 from vnc.errors import LimitExceeded, ProtocolError
+from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.server.conversation import VERSION, Conversation, Parser, drop, read_encodings
 
 MAX_CUT_TEXT = 1 << 20
@@ -42,6 +44,8 @@ class Gate(Conversation):
         """
         self.opened = False
         """Whether the handshake is complete, ClientInit included."""
+        self.events: Sequence[Event] = ()
+        """The keys and pointer events among what the last `receive` returned."""
         self._passed = _ACTING if acting else _WATCHING
         self._forward: list[bytes] = []
         super().__init__()
@@ -54,6 +58,7 @@ class Gate(Conversation):
         """
         try:
             self._feed(data)
+            self.events = [event for message in self._forward if (event := _event(message)) is not None]
             return b"".join(self._forward)
         finally:
             self._forward.clear()
@@ -119,6 +124,20 @@ class Gate(Conversation):
         if length > MAX_CUT_TEXT:
             raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
         yield from drop(length)
+
+
+def _event(message: bytes) -> Event | None:
+    match message[0]:
+        case 4:
+            down, keysym = struct.unpack_from(">BxxI", message, 1)
+            return KeyEvent(keysym, bool(down))
+        case 5:
+            button_mask, x, y = struct.unpack_from(">BHH", message, 1)
+            return PointerEvent(x, y, button_mask)
+        case 255:  # 1 message-type + 1 submessage-type + 2 down-flag + 4 keysym + 4 keycode
+            down, keysym = struct.unpack_from(">HI", message, 2)
+            return KeyEvent(keysym, bool(down))
+    return None
 
 
 def _passed_on(encodings: bytes) -> bytes:

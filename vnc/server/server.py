@@ -47,6 +47,7 @@ class VNCServer:
         view_only_password: str | None = None,
         view_only: bool = False,
         on_events: Callable[[Sequence[Event]], object] | None = None,
+        on_input: Callable[[Sequence[Event], int | None], object] | None = None,
         limits: ServerLimits | None = None,
         source: Source | None = None,
     ) -> None:
@@ -62,6 +63,8 @@ class VNCServer:
             view_only: whether to ignore the input of all clients.
             on_events: function that is called with a list of `KeyEvent`s and `PointerEvent`s of one client, in order.
                 When a client disconnects, further events release the keys and buttons that it held.
+            on_input: function that is called before `on_events` with the same events, and with the client's mark: the
+                one of `vnc.encodings.MARKS` among its encodings, None without one.
             limits: bounds on the memory and time that clients can use.
             source: what the screen is a copy of, if it is updated only when clients ask for it; see `Source`.
 
@@ -79,6 +82,7 @@ class VNCServer:
             passwords=Passwords(password, view_only_password),
             view_only=view_only,
             on_events=on_events,
+            on_input=on_input,
             limits=limits,
             source=source,
             penalties=Penalties(limits.failure_delay),

@@ -15,6 +15,7 @@ import asyncio
 import time
 from collections.abc import Mapping
 
+from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.sessions import ResetRequest
 from rewarder.sdk.environment import Runtime
 from rewarder.sdk.loop.beat import Beat
@@ -67,6 +68,11 @@ class Player:
             "ticks_per_second": round(game.pace.rate, 2),
             "ticks_missed": game.pace.missed,
         }
+
+    @property
+    def episode_id(self) -> EpisodeId:
+        """The id of the present episode."""
+        return self._game.episode_id
 
     @property
     def speed(self) -> float | None:

@@ -19,13 +19,16 @@ from rewarder.protocol.messages import (
     Describe,
     EnvObservation,
     Headers,
+    Input,
     Ping,
     ReplyReset,
     Reset,
     Reward,
     Text,
     UnknownMessage,
+    WatchInput,
 )
+from rewarder.protocol.timed_input import KeyInput, PointerInput
 
 
 def wire(method: str, body: object = None, **headers: object) -> str:
@@ -38,7 +41,7 @@ def test_there_is_a_struct_for_each_message_of_the_document():
         "v0.env.describe", "v0.env.reward", "v0.env.text", "v0.env.observation", "v0.connection.close",
         "v0.reply.error", "v0.reply.env.reset", "v0.reply.control.ping", "v0.agent.action", "v0.env.reset",
         "v0.control.ping", "v1.env.step", "v1.reply.env.step", "v1.env.call", "v1.reply.env.call",
-        "v1.env.observation_space",
+        "v1.env.observation_space", "v1.env.input", "v1.env.watch_input",
     }  # fmt: skip
 
 
@@ -192,7 +195,14 @@ JSON = st.recursive(
 )  # fmt: skip
 IDS = st.lists(st.integers(0, 10**18 - 1), min_size=1, max_size=4).map(lambda parts: EpisodeId(tuple(parts)))
 OPTIONAL_FLOATS = st.none() | FLOATS
+PLACES = st.integers(0, 2**16 - 1)
+MOMENTS = st.floats(0, 2**33, exclude_max=True)
+TIMED_INPUT = st.builds(KeyInput, st.integers(0, 2**32 - 1), st.booleans(), MOMENTS) | st.builds(
+    PointerInput, PLACES, PLACES, st.integers(0, 511), MOMENTS
+)
 MESSAGES = st.one_of(
+    st.builds(Input, st.lists(TIMED_INPUT, max_size=4), st.integers(0, 2**53 - 1)),
+    st.builds(WatchInput, st.none() | st.integers(-(2**31), 2**31 - 1)),
     st.builds(Describe, st.none() | WORDS, st.none() | WORDS, OPTIONAL_FLOATS),
     st.builds(Reward, FLOATS, st.booleans(), st.dictionaries(WORDS, JSON, max_size=4)),
     st.builds(Text, JSON),
@@ -233,3 +243,23 @@ def test_no_field_does_more_than_raise_a_protocol_error(kind, headers, body):
         decode(text)
     except ProtocolError as error:
         assert error.code == 1007
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ["KeyEvent", 65, True], ["KeyEvent", -1, True, 1.0], ["KeyEvent", 1 << 32, True, 1.0],
+        ["KeyEvent", 65, "canary", 1.0], ["KeyEvent", 65, True, -1.0], ["KeyEvent", 65, True, 1e30],
+        ["PointerEvent", 1 << 16, 0, 0, 1.0], ["PointerEvent", 0, 0, 512, 1.0], ["Joystick", 1, 2, 3], [], {}, 7, None,
+    ],
+)  # fmt: skip
+def test_malformed_input_is_refused_and_not_repeated(event):
+    with pytest.raises(ProtocolError, match="malformed message") as caught:
+        decode(wire("v1.env.input", {"events": [event]}))
+    assert caught.value.code == 1007
+    assert "canary" not in str(caught.value), "what people type is in no error"
+
+
+def test_input_may_have_more_values_than_this_version_knows():
+    message = decode(wire("v1.env.input", {"events": [["KeyEvent", 65, True, 1.5, "new"]]})).message
+    assert message == Input([KeyInput(65, True, 1.5)])

@@ -132,10 +132,10 @@ async def test_a_client_in_real_time_cannot_step():
     assert refusal["body"]["message"] == "not in lock-step"
 
 
-async def test_a_runtime_that_cannot_freeze_offers_nothing_and_plays_on():
+async def test_a_runtime_that_cannot_freeze_offers_no_steps_and_plays_on():
     runtime = Scripted()
     async with served(runtime) as (ports, _), stepping(ports) as socket:
-        assert "Universe-Offers" not in socket.response.headers
+        assert socket.response.headers["Universe-Offers"] == "input"
         await runtime.until(lambda: runtime.number > 3)
 
 

@@ -9,8 +9,12 @@ import logging
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from websockets.frames import Frame, Opcode
 
 from rewarder.credentials import authorization, password_of, wire_logger
+from rewarder.protocol.codec import encode
+from rewarder.protocol.messages import Headers, Input, Ping
+from rewarder.protocol.timed_input import KeyInput
 from rewarder.server.authenticator import (
     FREE_FAILURES,
     MAX_ADDRESSES,
@@ -124,6 +128,18 @@ def test_the_wire_logger_hides_credentials(caplog):
         "> Authorization: [hidden]",
         "> Host: example",
     ]
+
+
+def test_the_wire_logger_hides_what_people_type(caplog):
+    logger = wire_logger("rewarder.wire.test")
+    caplog.set_level(logging.DEBUG, logger=logger.name)
+    report = encode(Headers(1, 2.0), Input([KeyInput(0x61, True, 2.0)])).encode()
+    logger.debug("> %s", Frame(Opcode.TEXT, report))
+    logger.debug("< %s", Frame(Opcode.BINARY, b"\x04\x01\x00\x00\x00\x00\x00\x61"))
+    logger.debug("< %s", Frame(Opcode.TEXT, encode(Headers(1, 2.0), Ping()).encode()))
+    hidden, pointer, ping = (record.getMessage() for record in caplog.records)
+    assert (hidden, pointer) == ("> [hidden]", "< [hidden]")
+    assert "v0.control.ping" in ping
 
 
 def test_a_failed_handshake_is_no_error_and_has_no_traceback(caplog):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from vnc.encodings import SHARED_FRAMES
 from vnc.errors import LimitExceeded, ProtocolError
+from vnc.events import KeyEvent, PointerEvent
 from vnc.server import gate as gate_module
 from vnc.server.conversation import MAX_ENCODINGS
 from vnc.server.gate import Gate
@@ -55,6 +56,17 @@ def messages(data):
         found.append(data[:length])
         data = data[length:]
     return found
+
+
+def test_what_is_pressed_is_known_if_it_is_passed_on():
+    acting, watching = opened(acting=True), opened()
+    data = KEY + REQUEST + POINTER + QEMU_KEY
+    for gate in (acting, watching):
+        gate.receive(data)
+    assert acting.events == [KeyEvent(0x61, True), PointerEvent(10, 20, 1), KeyEvent(0x61, True)]
+    assert watching.events == []
+    acting.receive(REQUEST)
+    assert acting.events == []
 
 
 def test_the_handshake_asks_for_no_password():
