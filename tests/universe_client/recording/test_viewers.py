@@ -11,6 +11,7 @@ import pytest
 import universe_client
 from tests.support.drivers import DRIVERS
 from tests.support.remotes.agent import until_running, wait_until
+from tests.support.remotes.served import Counting, serve_runtime
 from universe_client.core.event_loop.loop import LoopThread
 from universe_client.recording.events import Event, EventReader, EventWriter
 from universe_client.recording.films import _rows
@@ -22,8 +23,11 @@ from vnc.events import KeyEvent, PointerEvent
 from vnc.keysyms import keysym
 from wrappers import Record
 
+__all__ = ["serve_runtime"]
+
 ENV_ID = "builtin.NeonDrive-v0"
 UP, LEFT = keysym("Up"), keysym("Left")
+SECOND = 1_000_000_000
 
 
 @contextmanager
@@ -68,17 +72,17 @@ def test_a_persons_keys_are_recorded_beside_the_agents(driver, tmp_path):
         ["PointerEvent", 10, 20, 0],
     ]
     first = of_viewers(directory)[0]
-    assert first.body["episode_id"] == episode
-    assert before - 500_000_000 < first.time < after, "the clocks are compared by pings"
+    assert int(first.body["episode_id"]) >= int(episode), "an episode may end meanwhile"
+    assert before - 2 * SECOND < first.time < after, "the clocks are compared by pings"
     own = [
         each.body["events"] for each in actions(directory) if "by" not in each.body and each.body["events"]
     ]
     assert own == [[["KeyEvent", LEFT, True]], [["KeyEvent", LEFT, False]]]
 
 
-def test_the_episode_has_both(tmp_path):
+def test_the_episode_has_both(serve_runtime, open_env, tmp_path):
     directory = tmp_path / "run"
-    with Record(universe_client.make(ENV_ID), directory) as env:
+    with Record(open_env(serve_runtime(Counting(10**9))), directory) as env:
         env.reset()
         until_running(env)
         with person(env) as viewer:
@@ -128,9 +132,6 @@ def pressed(time, episode_id, keysym=UP):
 def end(time, episode_id):
     body = {"episode_id": episode_id, "end_reason": "rewarder", "return": 0.0, "skipped_episodes": 0}
     return Event("end", time, time, 0, body)
-
-
-SECOND = 1_000_000_000
 
 
 def test_input_belongs_to_the_episode_that_the_remote_has_named(tmp_path):
