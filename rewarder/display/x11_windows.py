@@ -91,6 +91,12 @@ class WindowClient:
         found = map(self._window, struct.unpack_from(f"={len(data) // 4}I", data))
         return [window for window in found if window is not None]
 
+    def focus(self) -> int:
+        """Return the id of the window that gets the keys."""
+        answer = self._ask(self._core.GetInputFocus)
+        assert answer is not None, "this request has no errors"
+        return int(answer.focus)
+
     def managed(self) -> bool:
         """Return whether a window manager runs."""
         owner = self._property(self.root, "_NET_SUPPORTING_WM_CHECK")[:4]

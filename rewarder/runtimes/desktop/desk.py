@@ -110,14 +110,14 @@ class Desk:
         self._children.append(child)
 
     def terminal(self, title: str = "Terminal", place: str = "80x24+60+60") -> None:
-        """Open a terminal with a shell in the home directory; wait for its window."""
+        """Open a terminal with a shell in the home directory; wait until it gets the keys."""
         self.run("xterm", *_FONT, "-title", title, "-geometry", place, "-e", *_SHELL)
-        self.await_window(title)
+        self._await_focus(lambda window: window.title == title, title)
 
     def editor(self, name: str, place: str = "640x400+100+80") -> None:
-        """Open a file of the home directory in the editor; wait for its window."""
+        """Open a file of the home directory in the editor; wait until it gets the keys."""
         self.run("xedit", "-geometry", place, name)
-        self.await_windows(lambda windows: any(window.kind == "Xedit" for window in windows), "the editor")
+        self._await_focus(lambda window: window.kind == "Xedit", "the editor")
 
     def clock(self, title: str, x: int, y: int, width: int, height: int) -> None:
         """Open a window that shows the time, without waiting for it."""
@@ -143,6 +143,14 @@ class Desk:
                 raise DeskFailed(f"{what} did not appear within {APPEAR_TIMEOUT:g} s")
             self._client.nudge()
             select.select([], [], [], LOOK_AGAIN)
+
+    def _await_focus(self, is_it: Callable[[Window], bool], what: str) -> None:
+        # The window manager moves the focus after it has listed a window; until then, keys are lost.
+        def has_focus(windows: Sequence[Window]) -> bool:
+            focus = self._client.focus()
+            return any(window.id == focus and is_it(window) for window in windows)
+
+        self.await_windows(has_focus, f"{what} with the keyboard focus")
 
     def commands(self) -> list[list[str]]:
         """Return the command lines of this episode's processes."""

@@ -164,11 +164,12 @@ def test_send_and_recv_of_some_rows_pass_through_every_wrapper(three, open_gym):
     three[2].wait_for_events(1)
     while True:
         observations, rewards, *_, infos = env.recv(min_ready=1)
-        assert (infos["env_id"].tolist(), observations.shape) == ([2], (1, 3, 4, 6))
-        if observations[0, 0, 0, 3] == 103:
+        rows = infos["env_id"].tolist()  # with row 0, if a late copy of its first frame has come
+        assert rows and set(rows) <= {0, 2} and observations.shape == (len(rows), 3, 4, 6)
+        if 2 in rows and observations[-1, 0, 0, 3] == 103:
             break
-        env.send(np.array([2]), [2])
-    assert observations[0, 0, 0].tolist() == [1, 1, 1, 103, 103, 103]
+        env.send(np.full(len(rows), 2), rows)
+    assert observations[-1, 0, 0].tolist() == [1, 1, 1, 103, 103, 103]
     assert not infos["sticky"].any()
     assert rewards.max() <= 1
 
