@@ -70,11 +70,11 @@ def record(directory: Path, remotes: int, seconds: float) -> None:
     teacher = PixelAgent()
     games = Record(Slips(universe_client.make(ENV_ID, remotes), teacher), directory)
     with Throttle(games, STEP_RATE) as env:
-        observation_n = env.reset()
-        while any(observation is None for observation in observation_n):
-            observation_n, *_ = env.step(teacher(observation_n))
+        result: Sequence[Any] = (env.reset(),)
+        while any(observation is None for observation in result[0]):
+            result = env.step(teacher(*result))
         for _ in track(range(round(seconds * STEP_RATE)), "record the teacher"):
-            observation_n, *_ = env.step(teacher(observation_n))
+            result = env.step(teacher(*result))
 
 
 def read(dataset: Path, with_lerobot: bool) -> Iterator[tuple[Screen, list[float]]]:
