@@ -6,7 +6,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.tune import register_env
 
-import universe_client  # noqa: F401 - registers its environments with Gymnasium
+from universe_client import GymVectorEnv
 from universe_client.adapters.rllib import env_creator
 
 CARTPOLE = {
@@ -34,11 +34,22 @@ def ppo() -> PPOConfig:
         .training(
             lr=1e-3,
             gamma=0.98,
+            lambda_=0.95,
             train_batch_size_per_learner=2048,
             minibatch_size=256,
             num_epochs=8,
-            vf_loss_coeff=0.01,
+            vf_loss_coeff=0.5,
+            vf_clip_param=1e4,
+            grad_clip=0.5,
         )
         .rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[64], fcnet_activation="tanh"))
         .debugging(seed=1)
     )
+
+
+def torchrl_env():
+    """Return the environment of one collector of TorchRL: two remotes of CartPole."""
+    from torchrl.envs import GymWrapper
+
+    env = GymVectorEnv(**CARTPOLE, num_envs=2, autoreset_mode="Disabled")
+    return GymWrapper(env, categorical_action_encoding=True)

@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Protocol
 
 from rewarder.sanitize import clean
@@ -64,9 +64,11 @@ class LastWords:
         """Return the lines, each on a line of its own."""
         return "its last words:" + ("".join(f"\n    {line}" for line in self._lines) or " none")
 
-    async def complete(self) -> None:
-        """Wait until the process has closed its stderr."""
-        await self._reader
+    async def complete(self, seconds: float | None = None) -> None:
+        """Wait until the process has closed its stderr, or for so many seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.shield(self._reader)
 
     async def _read(self, stderr: AsyncIterator[bytes]) -> None:
         async for line in stderr:

@@ -16,6 +16,7 @@ import msgspec
 from universe_client.providers.child import LastWords, connect, end, lines, socket_pair
 
 _KILL_TIMEOUT = 30.0
+_WORDS_TIMEOUT = 5.0
 
 
 def can_fork() -> bool:
@@ -110,7 +111,7 @@ class Zygote:
         self._control, self._words = control, LastWords(lines(stderr))
 
     async def _request(self, *standard: int) -> Forked:
-        assert self._process is not None and self._control is not None
+        assert self._process is not None and self._control is not None and self._words is not None
         with ExitStack() as ours:
             with ExitStack() as theirs:
                 reports, its_reports = socket_pair(ours, theirs)
@@ -129,6 +130,7 @@ class Zygote:
         transport.close()
         if "errno" in report:
             raise OSError(report["errno"], os.strerror(report["errno"]))
+        await self._words.complete(_WORDS_TIMEOUT)
         raise ConnectionError(f"the zygote did not fork it; {self._words}")
 
     async def close(self) -> None:

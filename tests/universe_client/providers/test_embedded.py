@@ -139,7 +139,8 @@ async def test_a_killed_zygote_ends_its_remotes_and_the_next_one_replaces_them()
 async def test_a_zygote_that_does_not_start_is_told_with_its_last_words():
     provider = EmbeddedProvider(1, ENV_ID)
     provider._zygote = zygote.Zygote("", os.environ)
-    provider._zygote._command = (sys.executable, "-c", "import sys; sys.exit('no modules here')")
+    hangs_up_and_speaks = "import os, sys, time; os.close(0); time.sleep(0.5); sys.exit('no modules here')"
+    provider._zygote._command = (sys.executable, "-c", hangs_up_and_speaks)
     for _ in range(2):
         with pytest.raises(ConnectionError, match=r"not fork it; its last words:\n    no modules here"):
             await provider.acquire(0)
