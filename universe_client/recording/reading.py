@@ -15,7 +15,7 @@ from universe_client.errors import ConfigError
 from universe_client.recording.events import Event, EventReader
 from universe_client.recording.recorder import EVENTS_FILE
 from universe_client.recording.spans import Frame, Spans
-from universe_client.recording.video import Pixels, frames, shape
+from universe_client.recording.video import Pixels, count, frames, shape
 
 
 @dataclass(slots=True)
@@ -195,6 +195,11 @@ class Recording:
                     yield wanted[index], pixels
                 if index == max(wanted):
                     break
+
+    def is_complete(self, episode: Episode) -> bool:
+        """Return whether the videos have all pictures of an episode: the encoder of a running recording is behind."""
+        last = {frame.video: frame.number for frame in episode.frames}
+        return all(number < count(self._path(video)) for video, number in last.items())
 
     def shape(self, video: str) -> tuple[int, int]:
         """Return (height, width) of a video's pictures, in pixels.

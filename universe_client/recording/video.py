@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -147,7 +148,7 @@ def frames(path: Path) -> Iterator[tuple[int, Pixels]]:
     Raises:
         OSError: the file is missing or is not a video.
     """
-    with av.open(str(path)) as container:
+    with _opened(path) as container:
         stream = container.streams.video[0]
         stream.thread_type = "AUTO"
         try:
@@ -168,6 +169,29 @@ def shape(path: Path) -> tuple[int, int]:
     Raises:
         OSError: the file is missing or is not a video.
     """
-    with av.open(str(path)) as container:
+    with _opened(path) as container:
         stream = container.streams.video[0]
         return stream.height, stream.width
+
+
+def count(path: Path) -> int:
+    """Return the number of pictures of a video, 0 before the first is in the file. It decodes none.
+
+    Raises:
+        OSError: the file is missing.
+    """
+    number = 0
+    try:
+        with av.open(str(path)) as container:
+            for packet in container.demux(video=0):
+                number += packet.pts is not None
+    except av.InvalidDataError:  # the last fragment is incomplete
+        pass
+    return number
+
+
+def _opened(path: Path) -> av.container.InputContainer:
+    try:
+        return av.open(str(path))
+    except av.InvalidDataError:
+        raise OSError(errno.EINVAL, "it is not a video") from None

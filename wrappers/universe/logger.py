@@ -163,7 +163,8 @@ class Logger(Wrapper):
         of an episode.
 
         Args:
-            directory: of `Record`, which may still be recording.
+            directory: of `Record`, which may still be recording: an episode whose last second is not in the file yet is
+                left for a later call.
             fps: pictures per second.
 
         Raises:
@@ -178,7 +179,7 @@ class Logger(Wrapper):
         recording, written = Recording(directory), 0
         for episode in recording.episodes:
             name = str(directory), episode.remote, episode.start
-            if episode.end_reason is None or name in self._films:
+            if episode.end_reason is None or name in self._films or not recording.is_complete(episode):
                 continue
             self._films.add(name)
             with TemporaryDirectory() as folder:

@@ -24,6 +24,7 @@ from examples.miniwob_agent import (
     written,
 )
 from rewarder.runtimes.desktop.tasks.task import COLOURS
+from rewarder.runtimes.desktop.tasks.windows import MoveWindow
 from tests.support.remotes.tasks import middle
 from universe_client.hands import Action, Click, Drag, Press, Type, Wait
 from universe_client.hands.fakes import Model, Seen, Turn
@@ -84,9 +85,13 @@ def _corner(screen: Screen, colour: Sequence[int]) -> tuple[int, int]:
 
 
 def _move_window(screen: Screen, task: str) -> Sequence[Action]:
-    """By its title onto the yellow rectangle."""
+    """By its title onto the yellow rectangle; out of its way first, if it covers a part."""
     yellow = [COLOURS["yellow"] >> shift & 0xFF for shift in (16, 8, 0)]
     (x, y), (to_x, to_y) = _corner(screen, (88, 90, 93)), _corner(screen, yellow)
+    rows, columns = np.nonzero((screen == yellow).all(axis=2))
+    width, height = MoveWindow.size
+    if int(np.ptp(columns)) + 1 < width or int(np.ptp(rows)) + 1 < height:
+        to_x, to_y = 0 if to_x > screen.shape[1] // 2 else screen.shape[1] - width - 20, 40
     return [Drag([(x + 50, y + 10), (to_x + 50, to_y - 10)])]
 
 
