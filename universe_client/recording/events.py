@@ -27,6 +27,8 @@ from vnc.events import Event as InputEvent
 from vnc.events import KeyEvent
 from vnc.private_file import create_private
 
+_PAUSE = 0.1
+"""Seconds between two looks at the queue."""
 KINDS = {
     "action": "the events that were sent, [name, ...] each; `dropped` counts those of another episode. With `by`: "
     "'viewer', a person sent them through a viewer of the remote, in `episode_id`; `dropped` counts missing ones",
@@ -73,7 +75,7 @@ class Event:
 
 
 class EventWriter:
-    """Writes events on a thread of its own, each as soon as the thread gets it."""
+    """Writes events on a thread of its own, those of a tenth of a second at a time."""
 
     def __init__(self, path: Path, failed: Callable[[Exception], None]) -> None:
         """Create the file, readable by its owner only.
@@ -92,6 +94,7 @@ class EventWriter:
         self._schemas: dict[str, int] = {}
         self._failed = failed
         self._queue: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        self._closes = threading.Event()
         self._thread = threading.Thread(target=self._run, name="record-events", daemon=True)
         self._thread.start()
 
@@ -102,6 +105,7 @@ class EventWriter:
     def close(self) -> None:
         """Write what is left, and finish the file."""
         self._queue.put(None)
+        self._closes.set()
         self._thread.join()
 
     def _run(self) -> None:
@@ -112,6 +116,7 @@ class EventWriter:
                     self._add(event)
                     if self._queue.empty():
                         self._file.flush()
+                        self._closes.wait(_PAUSE)  # to wake for each event would cost more than to write it
                 self._writer.finish()  # type: ignore[no-untyped-call]
         except (OSError, msgspec.MsgspecError, TypeError) as error:
             self._failed(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,11 @@ from universe_client.recording.video import QUEUE_BYTES, Encoder
 from vnc.events import TimedEvents
 from vnc.session import Session
 from vnc.tap import Tap, TappedFrame
+
+_FRESH, _PAUSE = 0.01, 0.1
+"""Seconds. To wake for each frame would cost more than to gather some, as long as the queue has room."""
+_MOST_RATE = 4 * 60
+"""Frames a second that the queue must hold for a pause: four times those that are expected."""
 
 
 class Note(Protocol):
@@ -55,6 +61,7 @@ class FrameRecorder:
         self._taps: queue.SimpleQueue[tuple[int, Tap] | None] = queue.SimpleQueue()
         self._newest: Tap | None = None
         self._is_over = False
+        self._closes = threading.Event()
         self._thread = threading.Thread(target=self._run, name="record-video", daemon=True)
         self._thread.start()
 
@@ -103,6 +110,8 @@ class FrameRecorder:
             while (frame := tap.take()) is not None:
                 self._skip(frame.refused)
                 self._add(connection, frame)
+                if time.monotonic() - frame.time < _FRESH:  # it is the newest
+                    self._closes.wait(min(_PAUSE, QUEUE_BYTES / frame.pixels.nbytes / _MOST_RATE))
             self._skip(tap.refused)
         finally:
             tap.end()  # nobody takes what a failed recorder does not
@@ -145,6 +154,7 @@ class FrameRecorder:
 
     def close(self) -> None:
         """Encode what is left, and finish the files. Call it after the sessions have ended."""
+        self._closes.set()
         self._taps.put(None)
         if self._newest is not None:
             self._newest.end()
