@@ -11,7 +11,8 @@ import importlib
 import importlib.util
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import methodcaller
 from typing import Any
 
 import gymnasium
@@ -35,13 +36,10 @@ _RESERVED = "truncated"
 """A key that the protocol uses in the info of an episode's end."""
 _ATARI = "ale_py"
 _SMALL = ("gymnasium.envs.classic_control.", "gymnasium.envs.toy_text.")
-_PYGAME = ("pygame", "pygame.gfxdraw")
-_PRELOADED = {
-    _ATARI: (),
-    "gymnasium.envs.box2d": _PYGAME,
-    "gymnasium.envs.classic_control": _PYGAME,
-    "gymnasium.envs.toy_text": _PYGAME,
-}
+_BY_PYGAME = ("gymnasium.envs.box2d", "gymnasium.envs.classic_control", "gymnasium.envs.toy_text")
+_PRELOADED = {_ATARI: ()} | dict.fromkeys(
+    _BY_PYGAME, ("pygame", "pygame.gfxdraw", "rewarder.runtimes.gym.surfaces")
+)
 """Packages of environments that start no threads when they are imported, and what else their environments import."""
 
 log = logging.getLogger(__name__)
@@ -70,6 +68,7 @@ class GymCore(Runtime):
         self._lives: object = None
         self._is_atari = False
         self._observes_screen = False  # the observation is the rendered frame
+        self._render: Callable[[gymnasium.Env[Any, Any]], Any] = methodcaller("render")
         self._left_out: set[str] = set()
 
     def open(self) -> None:
@@ -94,10 +93,14 @@ class GymCore(Runtime):
         if isinstance(env.observation_space, gymnasium.spaces.Box):
             self.env_observation_space = env.observation_space
         observation, _ = env.reset()
-        frame = _frame(env)
+        frame = self._rendered(env)
         self.height, self.width = frame.shape[:2]
-        plain = env.spec is not None and not env.spec.additional_wrappers
-        self._observes_screen = self._is_atari and plain and np.array_equal(observation, frame)
+        made_by = "" if env.spec is None or env.spec.additional_wrappers else str(env.spec.entry_point)
+        self._observes_screen = self._is_atari and bool(made_by) and np.array_equal(observation, frame)
+        if made_by.startswith(_BY_PYGAME):
+            from rewarder.runtimes.gym import surfaces  # pygame is installed, because there was a frame
+
+            self._render = surfaces.render
 
     def reset(self, env_id: str, seed: int | None) -> Tick:
         """Reset the environment, seeded if asked."""
@@ -106,7 +109,9 @@ class GymCore(Runtime):
         keys.reset()
         observation, info = env.reset(seed=seed)
         self._lives = None
-        return Tick(frame=_frame(env), env_observation=self._shown(observation), info=self._info(info))
+        return Tick(
+            frame=self._rendered(env), env_observation=self._shown(observation), info=self._info(info)
+        )
 
     def tick(self, events: Sequence[Event]) -> Tick:
         """Take one step with the action of the keys that are down."""
@@ -128,7 +133,15 @@ class GymCore(Runtime):
             self._env.close()
 
     def _frame(self, env: gymnasium.Env[Any, Any], observation: Any) -> Frame:
-        return observation if self._observes_screen else _frame(env)
+        return observation if self._observes_screen else self._rendered(env)
+
+    def _rendered(self, env: gymnasium.Env[Any, Any]) -> Frame:
+        frame = np.asarray(self._render(env))
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+            raise ValueError(
+                f"render() returned {frame.dtype} {frame.shape}, it must return uint8 (height, width, 3)"
+            )
+        return frame
 
     def _opened(self) -> tuple[gymnasium.Env[Any, Any], KeyMap]:
         if self._env is None or self._map is None:
@@ -244,15 +257,6 @@ def _is_quick(gymnasium_id: str) -> bool:
 def _fps(env: gymnasium.Env[Any, Any]) -> float:
     own: float | None = CONSOLE_FPS if _is_atari(env.spec) else env.metadata.get("render_fps")
     return own or DEFAULT_FPS
-
-
-def _frame(env: gymnasium.Env[Any, Any]) -> Frame:
-    frame = np.asarray(env.render())
-    if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-        raise ValueError(
-            f"render() returned {frame.dtype} {frame.shape}, it must return uint8 (height, width, 3)"
-        )
-    return frame
 
 
 def _jsonable(value: object) -> object:
