@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Pump", "Reduction", "Session", "Tap", "bgrx_to_rgb", "copy_frame"]
+__all__ = ["Damage", "Pump", "Reduction", "Session", "Tap", "bgrx_to_rgb", "copy_frame"]
 
 @final
 class Pump:
@@ -208,6 +208,27 @@ class Tap:
         """How many frames were refused after the newest one that was not."""
     def end(self) -> None:
         """Add nothing from now on; what waits can still be taken."""
+
+@final
+class Damage:
+    """The tiles of a screen that one client has not received yet: all of them at first."""
+
+    def __new__(cls, width: int, height: int) -> Damage:
+        """Raise ValueError if a side is 0."""
+    def add(self, grid: NDArray[np.bool_]) -> None:
+        """Mark the set tiles of a grid, of shape (tile rows, tile columns).
+
+        Raises:
+            ValueError: it has another number of tiles, or is not C-contiguous.
+        """
+    def add_rect(self, rect: tuple[int, int, int, int]) -> None:
+        """Mark every tile that an area touches: x, y, width and height in pixels."""
+    def take(self, region: tuple[int, int, int, int], tail: bytes) -> bytes:
+        """Return the changed rectangles inside `region`, and mark them as sent.
+
+        Returns:
+            For each rectangle x, y, width and height, 2 bytes each in network byte order, and then `tail`.
+        """
 
 def copy_frame(
     frame: NDArray[np.uint8], before: NDArray[np.uint8], after: NDArray[np.uint8]

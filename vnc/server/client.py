@@ -7,7 +7,7 @@ import logging
 import socket
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from vnc import fences
@@ -17,8 +17,9 @@ from vnc.events import Event, KeyEvent, PointerEvent
 from vnc.pixels.pixel_format import RGBX, PixelFormat, colour_map
 from vnc.server.desktop import Desktop
 from vnc.server.encoders import ENCODERS, RAW, Encoder, preferred
-from vnc.server.framebuffer.damage import Damage, Grid, Rect
+from vnc.server.framebuffer.damage import Grid, Rect
 from vnc.server.framebuffer.source import MAX_WAITING, Barrier
+from vnc.server.framebuffer.unsent import RECT, Unsent
 from vnc.server.input import ClientInput
 from vnc.server.protocol import (
     BeginTLS,
@@ -37,6 +38,7 @@ from vnc.vncauth import Access
 
 log = logging.getLogger("vnc.server.server")
 
+_UPDATE = struct.Struct(">BxH")  # 1 message-type + 1 padding + 2 number-of-rects
 _RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
 _MORE_BUTTONS = _RECT.pack(0, 0, 0, 0, EXTENDED_MOUSE_BUTTONS)
 _CHEAP = 0.002  # seconds of CPU time: cheaper updates are never delayed
@@ -55,7 +57,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self.established = False
         self._desktop = desktop
         screen = desktop.screen.rect
-        self._damage = Damage(screen.width, screen.height)
+        self._unsent = Unsent(screen.width, screen.height)
         self._input = ClientInput(screen.width, screen.height)
         self._view_only = desktop.view_only
         self._format = RGBX
@@ -116,9 +118,16 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Handle the client's bytes as one batch; after a full read, pause it so that others get their turn."""
+        data = bytes(self._received[:nbytes])
+        if nbytes < _READ:
+            self._receive(data)
+        else:
+            self._receive_much(data)
+
+    def _receive_much(self, data: bytes) -> None:
         started = time.thread_time()
-        self._receive(bytes(self._received[:nbytes]))
-        if nbytes == _READ and self.established:
+        self._receive(data)
+        if self.established:
             self._transport.pause_reading()
             cost = time.thread_time() - started
             self._pausing = asyncio.get_running_loop().call_later(
@@ -174,7 +183,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def changed(self, grid: Grid) -> None:
         """Mark the tiles in which a new frame differs."""
-        self._damage.add(grid)
+        self._unsent.add(grid)
         self._flush()
 
     def abort(self) -> None:
@@ -187,10 +196,12 @@ class ClientConnection(asyncio.BufferedProtocol):
         events: list[Event] = []
         for message in messages:
             match message:
-                case KeyEvent() | PointerEvent():
-                    events.append(message)
+                case SharedRelease(number):
+                    self._shared.release(number)
                 case UpdateRequest(True):
                     self._request(message)
+                case KeyEvent() | PointerEvent():
+                    events.append(message)
                 case UpdateRequest():
                     self._barrier.pass_on(partial(self._request, message))
                 case SetPixelFormat(pixel_format):
@@ -201,8 +212,6 @@ class ClientConnection(asyncio.BufferedProtocol):
                     self._barrier.pass_on(partial(self._answer_fence, message))
                 case SharedReady():
                     self._shared.begin()
-                case SharedRelease(number):
-                    self._shared.release(number)
                 case BeginTLS():
                     self._begin_tls()
                 case Established(access):
@@ -283,7 +292,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         if region is None:
             return
         if not request.incremental:
-            self._damage.add_rect(region)
+            self._unsent.add_rect(region)
         self._requested = region if self._requested is None else self._requested.union(region)
 
     # updates
@@ -292,42 +301,47 @@ class ClientConnection(asyncio.BufferedProtocol):
         """Send the changes in the requested area, unless the last update is still being sent."""
         if self._requested is None or not self.waits() or self._transport.is_closing():
             return
-        rects = self._damage.take(self._requested)
+        tail = self._shared.tail()
+        rects = self._unsent.take(self._requested, tail)
         if not rects:
             if self._desktop.source is not None:
                 self._desktop.source.wanted()
             return
         self._requested = None
-        started = time.thread_time()
-        encoding = SHARED_FRAMES if self._shared.hold() else self._encoding
-        self._transport.write(self._update(rects, encoding))
+        size = RECT.size + len(tail)
+        if self._shared.hold():
+            self._send_update(len(rects) // size, rects)
+        else:
+            self._send_encoded([Rect(*RECT.unpack_from(rects, at)) for at in range(0, len(rects), size)])
+
+    def _send_update(self, count: int, rects: bytes) -> None:
+        """Send a FramebufferUpdate message (RFC 6143 section 7.6.1)."""
+        confirmation, self._confirmation = self._confirmation, b""
+        self._transport.write(_UPDATE.pack(0, count + bool(confirmation)) + confirmation + rects)
         self._under_way = self._transport.get_write_buffer_size()
+
+    def _send_encoded(self, rects: Sequence[Rect]) -> None:
+        """Send the pixels of these areas, and pause if that took long."""
+        started = time.thread_time()
+        encoder = self._encoder()
+        parts: list[bytes | memoryview] = []
+        for rect in rects:
+            for area, payload in encoder.encode(self._desktop.screen, rect, self._format):
+                parts += (_RECT.pack(*area, self._encoding), payload)
+        self._send_update(len(parts) // 2, b"".join(parts))
         cost = time.thread_time() - started
         if cost > _CHEAP:
             self._resting = asyncio.get_running_loop().call_later(cost * _REST, self._rested)
 
+    def _encoder(self) -> Encoder:
+        encoder = self._encoders.get(self._encoding)
+        if encoder is None:
+            encoder = self._encoders[self._encoding] = ENCODERS[self._encoding]()
+        return encoder
+
     def _rested(self) -> None:
         self._resting = None
         self._flush()
-
-    def _update(self, rects: Sequence[Rect], encoding: int) -> bytes:
-        """Return the FramebufferUpdate message (RFC 6143 section 7.6.1)."""
-        parts: list[bytes | memoryview] = [b""]
-        for rect, payload in self._encode(rects, encoding):
-            parts += (_RECT.pack(*rect, encoding), payload)
-        confirmation, self._confirmation = self._confirmation, b""
-        count = len(parts) // 2 + bool(confirmation)
-        parts[0] = (
-            struct.pack(">BxH", 0, count) + confirmation
-        )  # 1 message-type + 1 padding + 2 number-of-rects
-        return b"".join(parts)
-
-    def _encode(self, rects: Sequence[Rect], encoding: int) -> Iterator[tuple[Rect, bytes | memoryview]]:
-        encoder = self._encoders.get(encoding)
-        if encoder is None:
-            encoder = self._encoders[encoding] = ENCODERS[encoding]()
-        for rect in rects:
-            yield from encoder.encode(self._desktop.screen, rect, self._format)
 
     # endings
 

@@ -24,6 +24,8 @@ AUTH_FAILED = "authentication failed"
 REFUSED = "too many authentication failures, try again later"
 TLS_REQUIRED = "TLS is required"
 
+_USUAL, _USUAL_BYTES = 16, 32  # how many pieces of data are remembered with their messages, and their length
+
 _NEVER = 1 << 62  # bytes: the parser accepts no more plain text
 
 
@@ -129,10 +131,14 @@ class ServerProtocol(Conversation):
         self._minor = 3
         self._more_buttons = False  # whether the client may send ExtendedPointerEvents
         self._messages: list[Message] = []
+        self._is_between = False  # no message has begun
+        self._usual: dict[bytes, list[Message]] = {}
         super().__init__()
 
     def receive(self, data: bytes) -> list[Message]:
         """Return the messages that `data` completes.
+
+        A client of shared frames sends the same few bytes after each frame. They are parsed once.
 
         After an error, all messages are ignored, including those that arrived together with its cause.
 
@@ -140,12 +146,20 @@ class ServerProtocol(Conversation):
             ProtocolError: the client sent invalid data; `data_to_send` may return a last message.
             AuthError: authentication failed; `data_to_send` returns the reason for the client.
         """
+        usual = self._usual.get(data) if self._is_between else None
+        if usual is not None:
+            return usual.copy()
+        was_between = self._is_between
         try:
             self._feed(data)
-            # A copy: the parser keeps a reference to the list.
-            return self._messages.copy()
+            messages = self._messages.copy()  # the parser keeps a reference to the list
         finally:
             self._messages.clear()
+        if was_between and self._is_between and len(data) <= _USUAL_BYTES and all(map(_is_usual, messages)):
+            if len(self._usual) >= _USUAL:
+                self._usual.clear()
+            self._usual[data] = messages.copy()
+        return messages
 
     def secured(self) -> None:
         """Continue after `BeginTLS`, when TLS has started.
@@ -160,7 +174,9 @@ class ServerProtocol(Conversation):
     def _parse(self) -> Parser:
         yield from self._handshake()
         while True:
+            self._is_between = True
             (kind,) = yield 1
+            self._is_between = False
             yield from self._message(kind)
 
     def _handshake(self) -> Parser:
@@ -282,6 +298,11 @@ class ServerProtocol(Conversation):
         if length > MAX_CUT_TEXT:
             raise LimitExceeded(f"client announces {length} bytes of clipboard, the limit is {MAX_CUT_TEXT}")
         yield from drop(length)
+
+
+def _is_usual(message: Message) -> bool:
+    """Return whether the message depends on its own bytes only, and is frequent."""
+    return isinstance(message, (UpdateRequest, SharedRelease))
 
 
 def _minor_version(line: bytes) -> int:

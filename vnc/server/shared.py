@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import struct
+import time
 from collections.abc import Callable
 
-from vnc.encodings import SHARED_OFFER
+from vnc.encodings import SHARED_FRAMES, SHARED_OFFER
 from vnc.errors import ProtocolError
 from vnc.server.framebuffer.screen import Screen
 from vnc.server.handover import Handover
@@ -15,6 +16,7 @@ _VERSION = 1
 # 1 message-type + 1 padding + 2 number-of-rects; 2 x + 2 y + 2 width + 2 height + 4 encoding; 1 version + 16 token
 # + 2 length of the path
 _OFFER = struct.Struct(">BxHHHHHiB16sH")
+_TAIL = struct.Struct(">iI")  # 4 encoding + 4 number of the buffer
 
 
 class SharedFrames:
@@ -66,14 +68,17 @@ class SharedFrames:
         """Whether the client has not released the buffer of the last update."""
         return self._held is not None
 
+    def tail(self) -> bytes:
+        """Return what follows the rectangles of an update if `hold` then succeeds; b"" if the client is not ready."""
+        return _TAIL.pack(SHARED_FRAMES, self._screen.ring.newest.number) if self._ready else b""
+
     def hold(self) -> bool:
         """Keep the newest frame for an update; return False if the client cannot use it, or others hold too many."""
         if not self._ready or not self._screen.ring.hold():
             return False
-        loop = asyncio.get_running_loop()
-        self._held, self._since = self._screen.ring.newest.number, loop.time()
+        self._held, self._since = self._screen.ring.newest.number, time.monotonic()
         if self._timer is None:  # one timer for many updates
-            self._timer = loop.call_later(self._patience, self._check)
+            self._timer = asyncio.get_running_loop().call_later(self._patience, self._check)
         return True
 
     def release(self, number: int) -> None:
@@ -102,9 +107,8 @@ class SharedFrames:
         self._timer = None
         if self._held is None:
             return
-        loop = asyncio.get_running_loop()
-        left = self._since + self._patience - loop.time()
+        left = self._since + self._patience - time.monotonic()
         if left > 0:
-            self._timer = loop.call_later(left, self._check)
+            self._timer = asyncio.get_running_loop().call_later(left, self._check)
         else:
             self._on_stall(f"did not release a shared frame in {self._patience:g} s")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vnc.errors import AuthError, LimitExceeded, ProtocolError
@@ -21,6 +21,7 @@ from vnc.server.protocol import (
     ServerProtocol,
     SetEncodings,
     SetPixelFormat,
+    SharedRelease,
     UpdateRequest,
 )
 from vnc.vncauth import Access, Passwords, challenge_response
@@ -158,6 +159,42 @@ def test_messages_arrive_in_any_pieces(sent: list[tuple[bytes, Message]], size: 
     for at in range(0, len(stream), size):
         received += server.receive(stream[at : at + size])
     assert received == [Established(Access.FULL), *(message for _, message in sent)]
+
+
+FRAME_ANSWERS = [
+    (struct.pack(">BBxxI", 0xE7, 1, number) + struct.pack(">BBHHHH", 3, 1, 0, 0, 32, 24), number)
+    for number in range(30)
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(FRAME_ANSWERS), max_size=60), st.integers(1, 40))
+def test_bytes_that_come_again_mean_the_same(sent: list[tuple[bytes, int]], size: int) -> None:
+    expected: list[Message] = []
+    whole, pieces = established(), established()
+    received: list[Message] = []
+    cut: list[Message] = []
+    for data, number in sent:
+        expected += [SharedRelease(number), UpdateRequest(True, Rect(0, 0, 32, 24))]
+        received += whole.receive(data)
+    assert received == expected
+    stream = b"".join(data for data, _ in sent)
+    for at in range(0, len(stream), size):
+        cut += pieces.receive(stream[at : at + size])
+    assert cut == expected
+
+
+def test_the_same_bytes_within_a_message_are_that_message() -> None:
+    server, answer = established(), FRAME_ANSWERS[0][0]
+    for _ in range(2):
+        assert len(server.receive(answer)) == 2
+        server.receive(struct.pack(">BxxxI", 6, len(answer)))  # clipboard text with these bytes
+        assert server.receive(answer) == []
+
+
+def test_input_that_comes_again_is_reported_again() -> None:
+    server, press = established(), encode([KeyEvent(0x61, True)])
+    assert [server.receive(press) for _ in range(3)] == [[KeyEvent(0x61, True)]] * 3
 
 
 @pytest.mark.parametrize("kind", [1, 7, 150, 251, 255])

@@ -100,9 +100,10 @@ class Ring:
 
     def spare(self) -> Buffer:
         """Return a buffer to write the next frame into."""
-        return next(
-            buffer for buffer in self._buffers if buffer is not self.newest and not self._holds[buffer.number]
-        )
+        for buffer in self._buffers:
+            if buffer is not self.newest and not self._holds[buffer.number]:
+                return buffer
+        raise AssertionError("readers hold all buffers")
 
     def unheld(self) -> Buffer:
         """Return the newest buffer, to change parts of it: a copy becomes the newest if somebody holds it."""
@@ -114,9 +115,9 @@ class Ring:
 
     def hold(self) -> bool:
         """Keep the newest buffer unchanged until its release; return False if too many others are held."""
-        newest, held = self.newest.number, sum(map(bool, self._holds))
+        newest = self.newest.number
         # One buffer is for the newest frame and one for the next.
-        if not self._holds[newest] and held >= self.layout.buffers - 2:
+        if not self._holds[newest] and self._holds.count(0) <= 2:
             return False
         self._holds[newest] += 1
         return True

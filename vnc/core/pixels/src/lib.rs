@@ -1,11 +1,12 @@
 //! RFB pixels to RGB rows.
 //!
-//! `palette`, `canvas` and `frame` are the data, and `reduction` makes smaller pictures. `level` detects the instruction
+//! `palette`, `canvas` and `frame` are the data, `damage` says which of it is new to a client, and `reduction` makes smaller pictures. `level` detects the instruction
 //! sets of this processor, and `kernels` contains the loops: each one in plain Rust for every processor, and again with
 //! AVX2 or NEON instructions.
 #![allow(clippy::inline_always, reason = "only inlined code is compiled with the caller's instruction set")]
 
 mod canvas;
+mod damage;
 mod frame;
 mod kernels;
 mod level;
@@ -13,6 +14,7 @@ mod palette;
 mod reduction;
 
 pub use canvas::{Canvas, Subrects};
+pub use damage::{Area, Damage};
 pub use frame::{TILE, TILE_BYTES, copy_frame};
 pub use palette::{Depth, Palette};
 pub use reduction::{Part, Reduction};

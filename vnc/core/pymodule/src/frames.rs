@@ -3,9 +3,10 @@
 use numpy::{
     PyArray2, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray3, PyReadwriteArray2, PyUntypedArrayMethods,
 };
-use pixels::{TILE, TILE_BYTES};
+use pixels::{Area, TILE, TILE_BYTES};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::BIG;
 
@@ -42,4 +43,54 @@ pub(crate) fn copy_frame<'py>(
     }
     let grid = numpy::PyArray1::from_vec(py, changed).reshape([rows, columns])?;
     Ok(Some(grid))
+}
+
+/// The tiles of a screen that one client has not received yet.
+#[pyclass(module = "vnc._core")]
+pub(crate) struct Damage(pixels::Damage);
+
+#[pymethods]
+impl Damage {
+    #[new]
+    fn new(width: u16, height: u16) -> PyResult<Damage> {
+        if width == 0 || height == 0 {
+            return Err(PyValueError::new_err(format!("a screen of {width}x{height} pixels has no tiles")));
+        }
+        Ok(Damage(pixels::Damage::new(width, height)))
+    }
+
+    #[allow(clippy::needless_pass_by_value, reason = "pyo3 passes arrays that it has borrowed by value")]
+    fn add(&mut self, grid: PyReadonlyArray2<'_, bool>) -> PyResult<()> {
+        let grid = grid.as_slice()?;
+        if grid.len() != self.0.tiles() {
+            let message = format!("{} flags for {} tiles", grid.len(), self.0.tiles());
+            return Err(PyValueError::new_err(message));
+        }
+        self.0.add(grid);
+        Ok(())
+    }
+
+    fn add_rect(&mut self, rect: (u16, u16, u16, u16)) {
+        self.0.add_area(rect.into());
+    }
+
+    fn take<'py>(
+        &mut self,
+        py: Python<'py>,
+        region: (u16, u16, u16, u16),
+        tail: &[u8],
+    ) -> Bound<'py, PyBytes> {
+        let areas = self.0.take(region.into());
+        PyBytes::new(py, &wire(&areas, tail))
+    }
+}
+
+/// The areas in network byte order, each with `tail` after it.
+fn wire(areas: &[Area], tail: &[u8]) -> Vec<u8> {
+    let mut wire = Vec::with_capacity(areas.len() * (size_of::<Area>() + tail.len()));
+    for area in areas {
+        wire.extend(area.iter().flat_map(|number| number.to_be_bytes()));
+        wire.extend_from_slice(tail);
+    }
+    wire
 }

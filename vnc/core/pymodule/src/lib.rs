@@ -45,7 +45,7 @@ mod _core {
     #[pymodule_export]
     use crate::convert::bgrx_to_rgb;
     #[pymodule_export]
-    use crate::frames::copy_frame;
+    use crate::frames::{Damage, copy_frame};
     #[pymodule_export]
     use crate::python::{Pump, Session};
     #[pymodule_export]
