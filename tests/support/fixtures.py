@@ -18,8 +18,8 @@ from universe_client.providers.address import AddressProvider
 from universe_client.providers.provider import RemoteAddress
 from vnc.session import Timeouts
 
-# Short, but long enough for a healthy remote on a busy machine. Remotes are often threads of the test's process: a large
-# package that is imported, or that builds its classes, takes the GIL from them for seconds.
+# Short, but long enough for a healthy remote on a busy machine. Remotes are often threads of the test's process: a
+# large package that is imported, or that builds its classes, takes the GIL from them for seconds.
 QUICK = Timeouts(
     connect=10.0, handshake=10.0, update=10.0, probe_interval=0.5, probe_deadline=20.0, close=1.0
 )
