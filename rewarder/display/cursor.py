@@ -12,7 +12,7 @@ from vnc.session import Frame
 
 
 def _nothing() -> NDArray[np.uint8]:
-    return np.zeros((1, 1, 4), np.uint8)
+    return np.zeros((0, 0, 4), np.uint8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +21,8 @@ class Cursor:
 
     Attributes:
         hot_x, hot_y: the pixel of the shape that is at the pointer's position.
-        pixels: shape (height, width, 4): red, green and blue, multiplied by alpha, and alpha.
+        pixels: shape (height, width, 4): red, green and blue, multiplied by alpha, and alpha; no pixels if none is
+            visible.
     """
 
     hot_x: int = 0
@@ -31,8 +32,6 @@ class Cursor:
     def area(self, pointer: tuple[int, int], screen: Rect) -> Rect | None:
         """Return the part of the screen that the shape covers; None if there is none."""
         height, width, _ = self.pixels.shape
-        if not self.pixels[..., 3].any():
-            return None
         return Rect(pointer[0] - self.hot_x, pointer[1] - self.hot_y, width, height).intersection(screen)
 
     def draw(self, frame: Frame, pointer: tuple[int, int], area: Rect) -> None:

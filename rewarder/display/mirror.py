@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 from rewarder.display.cursor import Cursor
 from rewarder.display.x11_pixels import XPixels
@@ -54,7 +55,10 @@ class Mirror:
         self._password, self._view_only = vnc_password(password), vnc_password(view_only_password)
         self._changed = True
         self._waiting: list[Callable[[], object]] = []
-        self._news = asyncio.Event()
+        self._reading = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._resizing: asyncio.Task[None] | None = None
+        self._failed: asyncio.Future[None] | None = None  # while `run` runs: fails if reading does
         self._cursor, self._pointer = Cursor(), (0, 0)
         self._next = 0.0
         self._more_buttons = 0  # those that are down, from the eighth on
@@ -86,16 +90,22 @@ class Mirror:
         if self._xvnc is None:
             await asyncio.get_running_loop().create_future()
             return
-        copying = asyncio.create_task(self._copy())
+        self._failed = asyncio.get_running_loop().create_future()
+        self._advance()
         try:
-            done, _ = await asyncio.wait((copying, self._listening), return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                await task
+            done, _ = await asyncio.wait((self._failed, self._listening), return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                await each
         except OSError as error:
             self._display.check()
             raise ConnectionResetError(f"the mirror of display {self._display.name}: {error}") from error
         finally:
-            copying.cancel()
+            if not self._failed.cancel():
+                self._failed.exception()  # if both failed, the other error is raised
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._resizing is not None:
+                self._resizing.cancel()
 
     async def close(self) -> None:
         """Disconnect from the display, and disconnect the clients; idempotent."""
@@ -114,13 +124,13 @@ class Mirror:
 
     def wanted(self) -> None:
         """Read the display when it changes: a client waits."""
-        if self._changed:
-            self._news.set()
+        self._advance()
 
     def refresh(self, then: Callable[[], object]) -> None:
         """Read the display now, and then call `then`."""
+        if not self._waiting:  # one reading for all that arrive together
+            asyncio.get_running_loop().call_soon(self._advance)
         self._waiting.append(then)
-        self._news.set()
 
     def _act(self, events: Sequence[Event]) -> None:
         assert self._xvnc is not None
@@ -133,7 +143,7 @@ class Mirror:
         """Press and release the buttons that Xvnc does not know."""
         assert self._pixels is not None
         before, self._more_buttons = self._more_buttons, event.button_mask >> BUTTONS
-        with suppress(OSError):  # `_copy` reports it
+        with suppress(OSError):  # the next reading reports it
             for bit in range(MOST_BUTTONS.bit_length() - BUTTONS):
                 if (before ^ self._more_buttons) >> bit & 1:
                     down = bool(self._more_buttons >> bit & 1)
@@ -167,44 +177,66 @@ class Mirror:
 
     def _change(self) -> None:
         self._changed = True
-        self._news.set()
+        self._advance()
 
-    async def _copy(self) -> None:
-        while True:
-            await self._due()
-            waiting, self._waiting, self._changed = self._waiting, [], False
-            await self._read()
+    def _advance(self) -> None:
+        """Read the display if a client wants to see a change, or the screen as it is now.
+
+        This runs in callbacks, because a task that waits for each of these events costs as much as the reading.
+        """
+        if self._reading or self._failed is None or self._failed.done():
+            return
+        assert self._pixels is not None and self._server is not None
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            if not (self._changed and self._server.wanted):
+                return
+            if self._next > loop.time():
+                if self._timer is None:
+                    self._timer = loop.call_at(self._next, self._resume)
+                return
+        self._next = loop.time() + INTERVAL
+        self._reading, self._changed = True, False
+        waiting, self._waiting = self._waiting, []
+        try:
+            self._pixels.read(partial(self._on_read, waiting))
+        except OSError as error:
+            self._failed.set_exception(error)
+
+    def _resume(self) -> None:
+        self._timer = None
+        self._advance()
+
+    def _on_read(self, waiting: list[Callable[[], object]], rects: list[Rect] | Exception) -> None:
+        """Show what has changed, and then answer those who waited for it."""
+        assert self._failed is not None
+        if self._failed.done():
+            return
+        try:
+            if not self._fits() and not isinstance(rects, OSError):
+                self._resizing = asyncio.create_task(self._resize(), name="mirror resize")
+                self._resizing.add_done_callback(self._on_resized)
+                return
+            if isinstance(rects, Exception):
+                raise rects
+            self._show(rects)
             for then in waiting:
                 then()
+        except Exception as error:  # noqa: BLE001 - `run` raises it
+            self._failed.set_exception(error)
+            return
+        self._reading = False
+        self._advance()
 
-    async def _due(self) -> None:
-        """Wait until a client wants to see a change, or the screen as it is now."""
-        assert self._server is not None
-        loop = asyncio.get_running_loop()
-        while not self._waiting:
-            pause = self._next - loop.time()
-            if not (self._changed and self._server.wanted):
-                await self._news.wait()
-            elif pause > 0:
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), pause)
-            else:
-                break
-            self._news.clear()
-        self._next = loop.time() + INTERVAL
-
-    async def _read(self) -> None:
-        """Show what has changed."""
-        assert self._pixels is not None
-        try:
-            rects = await self._pixels.read()
-        except XError:
-            if self._fits():
-                raise
-        if self._fits():
-            self._show(rects)
-        else:
-            await self._resize()
+    def _on_resized(self, resizing: asyncio.Task[None]) -> None:
+        assert self._failed is not None
+        if resizing.cancelled() or self._failed.done():
+            return
+        if error := resizing.exception():
+            self._failed.set_exception(error)
+            return
+        self._reading = False
+        self._advance()
 
     def _fits(self) -> bool:
         assert self._pixels is not None

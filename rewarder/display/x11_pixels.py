@@ -10,12 +10,13 @@ import mmap
 import os
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rewarder.display.cursor import Cursor
-from rewarder.display.x11_stream import GENERIC_EVENT, XError, XStream
+from rewarder.display.x11_stream import GENERIC_EVENT, XError, XStream, request
 from vnc.server.framebuffer.damage import Rect, bounded
 
 _CONFIGURE_NOTIFY, _QUERY_POINTER = 22, 38
@@ -32,6 +33,10 @@ _ALL_MASTERS, _RAW_MOTION = 1, 1 << 17
 _Z_PIXMAP, _ALL_PLANES = 2, 0xFFFFFFFF
 _DEPTH = 24
 
+_Bands = list[tuple[int, int]]
+"""Rows, as few (first, end)."""
+_Then = Callable[[list[Rect] | Exception], object]
+
 
 class XPixels:
     """A copy of a display's pixels, in memory that the X server writes to.
@@ -45,19 +50,21 @@ class XPixels:
     """
 
     def __init__(self, path: str, cookie: bytes, on_change: Callable[[], object]) -> None:
-        """Connect. `on_change` is called when the display has changed; then not again until the next `read`.
+        """Connect. `on_change` is called when the display has changed; hardly again until the next `read`.
 
         Raises:
             OSError: the X server refuses the connection.
         """
-        self._x = XStream(path, cookie, self._on_event)
-        self._on_change = on_change
+        self._x = XStream(path, cookie, self._on_event, self._on_processed)
+        self._on_change, self._changed = on_change, False
         self.width, self.height = self._x.setup.width, self._x.setup.height
         self.image: NDArray[np.uint8] = np.zeros((0, 0, 4), np.uint8)
         self.pointer = (0, 0)
         self.cursor, self.cursor_changes = Cursor(), 0
         self._known_cursor = -1  # the value of `cursor_changes` that `cursor` belongs to
         self._segment = 0
+        self._expected: _Bands = []  # rows that are read before it is known what has changed
+        self._last: _Bands = []  # rows that had changed at the last `read`
         self._damaged = (
             self._cursor_notify
         ) = -1  # the X server may send other events before `start` knows these
@@ -111,30 +118,60 @@ class XPixels:
         finally:
             os.close(file)
         self.image = np.frombuffer(memory, np.uint8).reshape(self.height, self.width, 4)
-        await self.read()
-        await asyncio.gather(*self._read_rows([(0, self.height)]))
+        self._expected = self._last = []
+        self._known_cursor = self.cursor_changes
+        x.send(self._damage, _DAMAGE_SUBTRACT, struct.pack("<III", self._changes, 0, self._region))
+        pointer, shape, _ = await asyncio.gather(
+            x.ask(_QUERY_POINTER, 0, struct.pack("<I", x.setup.root)),
+            x.ask(self._fixes, _FIXES_CURSOR_IMAGE),
+            x.ask(self._shm, _SHM_GET_IMAGE, self._place(0, self.height)),
+        )
+        self.pointer, self.cursor = _pointer(pointer), _cursor(shape)
 
-    async def read(self) -> list[Rect]:
-        """Copy what has changed since the last `read` into `image`; return where that is.
+    def read(self, then: Callable[[list[Rect] | Exception], object]) -> None:
+        """Copy what has changed since the last `read` into `image`.
+
+        A program that draws the same rows again and again costs one round trip for each of its frames, not two.
+
+        Args:
+            then: function that is called later, with where that is, or with an error: `XError` if the display has
+                another size now, `OSError` if the connection was lost.
 
         Raises:
-            XError: the display has another size now.
             OSError: the connection was lost.
         """
-        x = self._x
-        x.send(self._damage, _DAMAGE_SUBTRACT, struct.pack("<III", self._changes, 0, self._region))
-        region, pointer = await asyncio.gather(
-            x.ask(self._fixes, _FIXES_FETCH_REGION, struct.pack("<I", self._region)),
-            x.ask(_QUERY_POINTER, 0, struct.pack("<I", x.setup.root)),
-        )
-        self.pointer = struct.unpack_from("<16xhh", pointer)
-        if self._known_cursor != self.cursor_changes:
+        subtract = struct.pack("<III", self._changes, 0, self._region)
+        asked = [
+            request(self._fixes, _FIXES_FETCH_REGION, struct.pack("<I", self._region)),
+            request(_QUERY_POINTER, 0, struct.pack("<I", self._x.setup.root)),
+            *self._images(self._expected),
+        ]
+        new_shape = self._known_cursor != self.cursor_changes
+        if new_shape:
             self._known_cursor = self.cursor_changes
-            self.cursor = _cursor(await x.ask(self._fixes, _FIXES_CURSOR_IMAGE))
-        rects = bounded(_rects(region, Rect(0, 0, self.width, self.height)))
-        if rects:
-            await asyncio.gather(*self._read_rows(_bands(rects)))
-        return rects
+            asked.append(request(self._fixes, _FIXES_CURSOR_IMAGE))
+        silent = [request(self._damage, _DAMAGE_SUBTRACT, subtract)]
+        self._x.exchange(silent, asked, partial(self._on_region, then, new_shape))
+
+    def _on_region(self, then: _Then, new_shape: bool, replies: list[bytes] | Exception) -> None:
+        if isinstance(replies, Exception):
+            then(replies)
+            return
+        self.pointer = _pointer(replies[1])
+        if new_shape:
+            self.cursor = _cursor(replies[-1])
+        rects = bounded(_rects(replies[0], Rect(0, 0, self.width, self.height)))
+        bands = _bands(rects)
+        known = set(bands) <= set(self._expected)
+        self._expected, self._last = bands if bands == self._last else [], bands
+        if known:
+            then(rects)
+            return
+
+        def on_images(replies: list[bytes] | Exception) -> None:
+            then(replies if isinstance(replies, Exception) else rects)
+
+        self._x.exchange((), self._images(bands), on_images)
 
     def push(self, button: int, down: bool, x: int, y: int) -> None:
         """Move the pointer, then press or release one of its buttons, with XTEST; for buttons that Xvnc does not know.
@@ -150,26 +187,34 @@ class XPixels:
         """Disconnect; idempotent."""
         self._x.close()
 
-    def _read_rows(self, bands: Iterable[tuple[int, int]]) -> list[asyncio.Future[bytes]]:
-        """Request whole rows, because the server writes a rectangle without gaps between its rows."""
-        replies = []
-        for top, bottom in bands:
-            area = (self._x.setup.root, 0, top, self.width, bottom - top)
-            place = (self._segment, top * self.width * 4)
-            image = struct.pack("<IhhHHIB3xII", *area, _ALL_PLANES, _Z_PIXMAP, *place)
-            replies.append(self._x.ask(self._shm, _SHM_GET_IMAGE, image))
-        return replies
+    def _images(self, bands: Iterable[tuple[int, int]]) -> list[bytes]:
+        return [request(self._shm, _SHM_GET_IMAGE, self._place(top, bottom)) for top, bottom in bands]
+
+    def _place(self, top: int, bottom: int) -> bytes:
+        """Return a request for whole rows, because the server writes a rectangle without gaps between its rows."""
+        area = self._x.setup.root, 0, top, self.width, bottom - top
+        return struct.pack("<IhhHHIB3xII", *area, _ALL_PLANES, _Z_PIXMAP, self._segment, top * self.width * 4)
 
     def _on_event(self, event: bytes) -> None:
-        if event[0] in (self._damaged, GENERIC_EVENT):
-            self._on_change()
-        elif event[0] == self._cursor_notify:
+        if event[0] == self._cursor_notify:
             self.cursor_changes += 1
-            self._on_change()
         elif event[0] == _CONFIGURE_NOTIFY:
             # 8 head and event + 8 window and above + 4 position + 2 width + 2 height
             self.width, self.height = struct.unpack_from("<20xHH", event)
+        elif event[0] not in (self._damaged, GENERIC_EVENT):
+            return
+        self._changed = True
+
+    def _on_processed(self) -> None:
+        if self._changed:
+            self._changed = False
             self._on_change()
+
+
+def _pointer(reply: bytes) -> tuple[int, int]:
+    """Return the position of the pointer from the reply to QueryPointer."""
+    x, y = struct.unpack_from("<16xhh", reply)
+    return x, y
 
 
 def _cursor(image: bytes) -> Cursor:
@@ -177,7 +222,7 @@ def _cursor(image: bytes) -> Cursor:
     # 8 head + 4 position + 2 width + 2 height + 2 x + 2 y of the hot spot + 12 serial and padding
     width, height, hot_x, hot_y = struct.unpack_from("<12xHHHH", image)
     pixels = np.frombuffer(image, np.uint8, 4 * width * height, 32).reshape(height, width, 4)
-    return Cursor(hot_x, hot_y, pixels[..., [2, 1, 0, 3]])
+    return Cursor(hot_x, hot_y, pixels[..., [2, 1, 0, 3]]) if pixels[..., 3].any() else Cursor()
 
 
 def _rects(region: bytes, screen: Rect) -> list[Rect]:
@@ -187,9 +232,9 @@ def _rects(region: bytes, screen: Rect) -> list[Rect]:
     return [each for rect in found if (each := rect.intersection(screen)) is not None]
 
 
-def _bands(rects: Sequence[Rect]) -> list[tuple[int, int]]:
-    """Return the rows that rectangles cover, as few (first, end)."""
-    bands: list[tuple[int, int]] = []
+def _bands(rects: Sequence[Rect]) -> _Bands:
+    """Return the rows that rectangles cover."""
+    bands: _Bands = []
     for top, bottom in sorted((rect.y, rect.y + rect.height) for rect in rects):
         if bands and top <= bands[-1][1]:
             bands[-1] = bands[-1][0], max(bands[-1][1], bottom)

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rewarder.display.x11 import connect, padded, select_events
 
@@ -21,25 +21,54 @@ class XError(Exception):
     """The X server refused a request."""
 
 
+class _Replies:
+    """The replies to several requests: `then` is called with all of them, or with the first error."""
+
+    def __init__(self, count: int, then: Callable[[list[bytes] | Exception], object]) -> None:
+        self._missing = count
+        self._arrived: list[bytes] = []
+        self._then = then
+
+    def done(self) -> bool:
+        return not self._missing
+
+    def set_result(self, reply: bytes) -> None:
+        self._arrived.append(reply)
+        self._missing -= 1
+        if not self._missing:
+            self._then(self._arrived)
+
+    def set_exception(self, error: Exception) -> None:
+        self._missing = 0
+        self._then(error)
+
+
 class XStream(asyncio.Protocol):
     """One connection to an X server. Its methods never wait for a server that hangs, except those that are awaited.
 
     Attributes:
         setup: what the server said about itself.
         on_event: called with each event, of 32 bytes or more. The first byte has its high bit set if a client made it.
+        on_processed: called when all that arrived together, replies and events, has been processed in its order.
     """
 
-    def __init__(self, path: str, cookie: bytes, on_event: Callable[[bytes], object]) -> None:
+    def __init__(
+        self,
+        path: str,
+        cookie: bytes,
+        on_event: Callable[[bytes], object],
+        on_processed: Callable[[], object] = lambda: None,
+    ) -> None:
         """Connect.
 
         Raises:
             OSError: no server listens there, or it refuses the cookie.
         """
         self._socket, self.setup = connect(path, cookie)
-        self.on_event = on_event
+        self.on_event, self.on_processed = on_event, on_processed
         self._ids = self.setup.first_id
         self._sent = 0
-        self._awaited: deque[tuple[int, asyncio.Future[bytes]]] = deque()
+        self._awaited: deque[tuple[int, asyncio.Future[bytes] | _Replies]] = deque()
         self._input = bytearray()
         self._transport: asyncio.Transport | None = None
         self._lost: OSError | None = None
@@ -71,7 +100,7 @@ class XStream(asyncio.Protocol):
         Raises:
             OSError: the connection was lost.
         """
-        self._write(_request(opcode, detail, body))
+        self._write(request(opcode, detail, body))
 
     def select_events(self, mask: int) -> None:
         """Ask for events of the root window."""
@@ -84,14 +113,14 @@ class XStream(asyncio.Protocol):
             OSError: the connection was lost.
         """
         self._sent += 1
-        socket.send_fds(self._socket, [_request(opcode, detail, body)], [file])
+        socket.send_fds(self._socket, [request(opcode, detail, body)], [file])
 
-    def _write(self, request: bytes) -> None:
+    def _write(self, requests: bytes, count: int = 1) -> None:
         if self._lost is not None:
             raise self._lost
         assert self._transport is not None, "not started"
-        self._sent += 1
-        self._transport.write(request)
+        self._sent += count
+        self._transport.write(requests)
 
     def ask(self, opcode: int, detail: int, body: bytes = b"") -> asyncio.Future[bytes]:
         """Send a request; return its reply to come.
@@ -104,6 +133,27 @@ class XStream(asyncio.Protocol):
         reply: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._awaited.append((self._sent & 0xFFFF, reply))
         return reply
+
+    def exchange(
+        self,
+        silent: Sequence[bytes],
+        asked: Sequence[bytes],
+        then: Callable[[list[bytes] | Exception], object],
+    ) -> None:
+        """Send several requests in one system call; `then` is called as soon as the last reply has arrived.
+
+        Args:
+            silent: requests without a reply, made with `request`; they are the first.
+            asked: requests with a reply, at least one.
+            then: function that is called with the replies, or with the first error: `XError` or `OSError`.
+
+        Raises:
+            OSError: the connection was lost.
+        """
+        replies = _Replies(len(asked), then)
+        self._write(b"".join((*silent, *asked)), len(silent) + len(asked))
+        first = self._sent - len(asked) + 1
+        self._awaited.extend((number & 0xFFFF, replies) for number in range(first, self._sent + 1))
 
     async def extension(self, name: str) -> tuple[int, int]:
         """Return the opcode of an extension, and the number of its first event.
@@ -134,10 +184,11 @@ class XStream(asyncio.Protocol):
             if kind in (_REPLY, GENERIC_EVENT):
                 length += 4 * int.from_bytes(self._input[4:8], "little")
             if len(self._input) < length:
-                return
+                break
             message = bytes(self._input[:length])
             del self._input[:length]
             self._receive(kind, message)
+        self.on_processed()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Fail all requests that wait for a reply."""
@@ -160,10 +211,11 @@ class XStream(asyncio.Protocol):
                 self._awaited.popleft()
 
     @staticmethod
-    def _fail(reply: asyncio.Future[bytes], error: Exception) -> None:
+    def _fail(reply: asyncio.Future[bytes] | _Replies, error: Exception) -> None:
         if not reply.done():
             reply.set_exception(error)
 
 
-def _request(opcode: int, detail: int, body: bytes) -> bytes:
+def request(opcode: int, detail: int, body: bytes = b"") -> bytes:
+    """Return a request; see `XStream.send`."""
     return struct.pack("<BBH", opcode, detail, 1 + len(body) // 4) + body

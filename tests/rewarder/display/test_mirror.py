@@ -144,6 +144,26 @@ async def test_changes_arrive_by_themselves(display: XDisplay, opened: Opener) -
             await changes.until(lambda: (taken(session) == (16, 32, 48)).all())
 
 
+async def test_rows_that_change_again_and_again_and_then_other_rows(
+    display: XDisplay, opened: Opener
+) -> None:
+    expected = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    async with mirrored(display) as (port, _), opened.on(port) as (session, changes):
+        await whole(session, changes)
+        with drawing(display) as screen:
+            for colour in range(1, 5):  # the mirror comes to expect the whole screen
+                screen.background(colour)
+                expected[...] = 0, 0, colour
+                await changes.until(lambda: (taken(session) == expected).all())
+            for x, y in ((10, 20), (50, 20), (90, 20), (130, 21), (10, 200), (300, 230), (170, 20)):
+                screen.add_square(x, y, 10, 10, 0xFF8000)
+                expected[y : y + 10, x : x + 10] = 255, 128, 0
+                await changes.until(lambda: (taken(session) == expected).all())
+            screen.background(9)
+            expected[(expected == (0, 0, 4)).all(axis=2)] = 0, 0, 9
+            await changes.until(lambda: (taken(session) == expected).all())
+
+
 async def test_keys_and_buttons_reach_programs(display: XDisplay, opened: Opener, tmp_path: Path) -> None:
     text, file = (
         "aA1!~ \N{LATIN SMALL LETTER E WITH ACUTE}\N{EURO SIGN}",
