@@ -112,10 +112,13 @@ test-wheels: wheels
 	@$(call install,debootstrap $(if $(SHORT),,qemu-user))
 	.venv-wheels/bin/python -m tests.wheels $(if $(SHORT),--short) $(PYTHONS:%=--python %)
 
-# Systems that are not here, as far as a compiler and a type checker can tell. Needs rustup.
-lint-ports: .venv/.dev
+# Systems that are not here, as far as a compiler and a type checker can tell. Needs rustup. zig compiles the C of crates.
+lint-ports: .venv/.dev .venv-wheels/.done
 	rustup target add --toolchain "$$(rustup show active-toolchain | cut -d' ' -f1)" $(PORTS)
 	cd vnc/core && for target in $(PORTS); do \
+	    env ZIG="$$(echo $(CURDIR)/.venv-wheels/lib/python*/site-packages/ziglang/zig)" \
+	    ZIG_TARGET="$$(echo $$target | sed 's/-unknown//; s/-apple-darwin/-macos/; s/-pc-windows/-windows/')" \
+	    "CC_$$(echo $$target | tr - _)=$(CURDIR)/.ci/zig-cc" \
 	    cargo clippy --quiet --locked --workspace --all-targets --target $$target -- -D warnings || exit 1; \
 	done
 	cd vnc/core && PYO3_CONFIG_FILE=$(CURDIR)/.ci/free-threaded.pyo3 CARGO_TARGET_DIR=target/free-threaded \
@@ -173,7 +176,7 @@ learn: .venv/.learn
 	$(RLLIB) -m pip install --quiet 'ray[rllib]>=2.50'
 	touch $@
 
-# zig links for an old glibc and for other architectures.
+# zig compiles and links for an old glibc, for other architectures and for other systems.
 .venv-wheels/.done:
 	$(PYTHON) -m venv .venv-wheels
 	.venv-wheels/bin/python -m pip install --quiet auditwheel build ziglang

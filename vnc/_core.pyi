@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Damage", "Pump", "Reduction", "Session", "Tap", "bgrx_to_rgb", "copy_frame"]
+__all__ = ["Damage", "Pump", "Reduction", "Session", "Tap", "Trust", "bgrx_to_rgb", "copy_frame"]
 
 @final
 class Pump:
@@ -25,6 +25,8 @@ class Pump:
         host: str,
         port: int,
         scope: int,
+        trust: Trust | None,
+        username: bytes | None,
         password: bytes | None,
         encodings: list[int],
         limits: tuple[int, int, int, int, int],
@@ -36,7 +38,9 @@ class Pump:
             host: an IPv4 or IPv6 address.
             port: the TCP port.
             scope: the interface number of a link-local IPv6 address, else 0.
-            password: password for VNC Authentication; None requires a server without authentication.
+            trust: which servers to trust in TLS; None is no TLS.
+            username: user name for VeNCrypt's Plain, which needs TLS; None for VNC Authentication or none.
+            password: password for Plain or VNC Authentication; None requires a server without authentication.
             encodings: encoding numbers, best first.
             limits: framebuffer width, framebuffer height, text, cut text, outgoing.
             timeouts: connect, handshake, message, probe interval, probe deadline, in seconds.
@@ -53,7 +57,7 @@ class Pump:
         limits: tuple[int, int, int, int, int],
         timeouts: tuple[float, float, float, float, float],
     ) -> Session:
-        """Return a session over TLS. The caller moves its bytes; the rest is as for `open`.
+        """Return a session over TLS that the caller does. It moves the bytes; the rest is as for `open`.
 
         Args:
             anonymous: whether to accept a server without a certificate.
@@ -90,6 +94,24 @@ class Reduction:
         """
     def draw(self, frame: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
         """Draw the picture of a frame."""
+
+@final
+class Trust:
+    """Which servers to trust in TLS, and the host that their certificates are for."""
+
+    def __new__(
+        cls, host: str, fingerprint: bytes | None = None, authorities: list[bytes] | None = None
+    ) -> Trust:
+        """Return the settings; without fingerprint and authorities any server is trusted.
+
+        Args:
+            host: the name of the host in ASCII, or its address.
+            fingerprint: the SHA-256 fingerprint of the only certificate to trust.
+            authorities: the certificates (DER) of the authorities to trust.
+
+        Raises:
+            ValueError: the host is neither a DNS name nor an address.
+        """
 
 @final
 class Session:

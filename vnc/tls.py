@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import binascii
 import hashlib
+import re
 import ssl
 import stat
 from dataclasses import dataclass
@@ -11,6 +13,9 @@ from pathlib import Path
 _ANONYMOUS = "ADH:AECDH:!eNULL:@SECLEVEL=0"
 _NOT_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 """The reasons that OpenSSL gives, depending on its version, for an answer that is not TLS."""
+_PEM = re.compile(rb"-----BEGIN (X509 )?CERTIFICATE-----(.*?)-----END (X509 )?CERTIFICATE-----", re.DOTALL)
+_HASHED = re.compile(r"[0-9a-f]{8}\.\d+")
+"""The names that `openssl rehash` gives the files of a directory with certificate authorities."""
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
@@ -61,6 +66,23 @@ class TLS:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context
+
+    def authorities(self) -> list[bytes]:
+        """Return the certificates (DER) that `context` trusts.
+
+        Raises:
+            OSError, ValueError: as `context`; or the system's certificates cannot be read.
+        """
+        context = self.context()
+        if self.ca_file is not None:
+            return _certificates(self.ca_file.read_bytes())
+        found = context.get_ca_certs(binary_form=True)
+        # OpenSSL looks for the files of this directory when it needs them, so the context does not list them.
+        directory = ssl.get_default_verify_paths().capath
+        for path in sorted(Path(directory).iterdir()) if directory else ():
+            if _HASHED.fullmatch(path.name):
+                found += _certificates(path.read_bytes())
+        return list(dict.fromkeys(found))
 
     def check(self, certificate: bytes | None) -> None:
         """Compare the certificate (DER) of a finished TLS handshake with the fingerprint.
@@ -137,6 +159,11 @@ class Identity:
         _, begin, rest = self.certificate.read_text("ascii", "replace").partition(ssl.PEM_HEADER)
         first, end, _ = rest.partition(ssl.PEM_FOOTER)
         return hashlib.sha256(ssl.PEM_cert_to_DER_cert(begin + first + end)).digest()
+
+
+def _certificates(pem: bytes) -> list[bytes]:
+    """Return the certificates of a PEM file (DER)."""
+    return [binascii.a2b_base64(match[2]) for match in _PEM.finditer(pem)]
 
 
 def _no_passphrase() -> str:

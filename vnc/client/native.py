@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import logging
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, Self
-from weakref import WeakKeyDictionary
+from typing import Any, Self
 
 from vnc import _core
 from vnc.client.dial import resolve
 from vnc.client.home import Home
+from vnc.client.hub import Hub, Opening
 from vnc.client.shared import share
 from vnc.client.taps import NativeTap
 from vnc.client.timed import LoopPlan
-from vnc.client.wire import Wire
+from vnc.client.wire import NOT_CHECKED, Wire
 from vnc.encodings import SHARED_FRAMES, is_this_host, preference
 from vnc.errors import (
     AuthError,
@@ -33,6 +33,13 @@ from vnc.pixels.reduction import Reduction
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
 from vnc.tls import TLS
 
+logger = logging.getLogger(__name__)
+
+
+class _UnsupportedTLS(AuthError):
+    """The core's TLS does not support what the server does; OpenSSL may."""
+
+
 _ERRORS: dict[str, type[VNCError]] = {
     "auth": AuthError,
     "connect": ConnectError,
@@ -40,11 +47,8 @@ _ERRORS: dict[str, type[VNCError]] = {
     "locked": TooManyFailures,
     "lost": PeerLost,
     "protocol": ProtocolError,
+    "unsupported": _UnsupportedTLS,
 }
-_MOST_THREADS = 4
-
-Opening = Callable[[_core.Pump], _core.Session]
-"""Opens one session on a pump."""
 
 
 async def connect(
@@ -58,14 +62,44 @@ async def connect(
     """Open a session; see `vnc.session.Connect`."""
     if encodings is None:
         encodings = preference("auto", None, address.host)
-    if address.tls is not None:
-        return await _connect_over_tls(address, address.tls, on_change, limits, timeouts, encodings)
+    settings = address, on_change, limits, timeouts, encodings
+    if address.tls is None:
+        return await _connect(None, *settings)
+    trust = _trust(address.host, address.tls)
+    if trust is not None:
+        try:
+            return await _connect(trust, *settings)
+        except _UnsupportedTLS as error:
+            logger.info("! %s: %s", address, error)
+    return await _connect_on_loop(address.tls, *settings)
+
+
+def _trust(host: str, tls: TLS) -> _core.Trust | None:
+    """Return the settings of TLS in the core; None if only OpenSSL can use them, or say what is wrong with them."""
+    try:
+        name = host.encode("idna").decode()
+        if tls.insecure or tls.fingerprint is not None:
+            return _core.Trust(name, tls.fingerprint)
+        return _core.Trust(name, authorities=tls.authorities())
+    except (OSError, ValueError):
+        return None
+
+
+async def _connect(
+    trust: _core.Trust | None,
+    address: VNCAddress,
+    on_change: Callable[[], Any],
+    limits: Limits,
+    timeouts: Timeouts,
+    encodings: Sequence[int],
+) -> NativeSession:
+    """Open a session whose socket the core reads."""
     deadline = time.monotonic() + timeouts.connect
     hosts = await _resolve(address, timeouts)
     failures: list[ConnectError] = []
     for number, host in enumerate(hosts):
         left = max(deadline - time.monotonic(), 0.0) / (len(hosts) - number)
-        opening = partial(_open, address, host, list(encodings), limits, timeouts, left)
+        opening = partial(_open, address, host, trust, list(encodings), limits, timeouts, left)
         try:
             session = NativeSession(address, on_change, opening, timeouts)
         except ConnectError as error:
@@ -77,40 +111,44 @@ async def connect(
             if session._core.connected:  # a server answered: do not try another address of the host
                 raise
             failures.append(error)
+        finally:
+            if address.tls is not None and address.tls.insecure and session._core.certificate:
+                logger.warning(NOT_CHECKED, address)
     raise ConnectError("; ".join(dict.fromkeys(map(str, failures))))
 
 
 def _open(
     address: VNCAddress,
     host: tuple[str, int],
+    trust: _core.Trust | None,
     encodings: list[int],
     limits: Limits,
     timeouts: Timeouts,
     seconds: float,
     pump: _core.Pump,
 ) -> _core.Session:
-    password = _vnc_password(address)
-    if not is_this_host(host[0]):
+    if trust is not None or not is_this_host(host[0]):
         encodings = _without_shared_frames(encodings)
+    login = _login(address)
     deadlines = (seconds, *_deadlines(timeouts))
-    return pump.open(host[0], address.port, host[1], password, encodings, _bounds(limits), deadlines)
+    return pump.open(host[0], address.port, host[1], trust, *login, encodings, _bounds(limits), deadlines)
 
 
-async def _connect_over_tls(
-    address: VNCAddress,
+async def _connect_on_loop(
     tls: TLS,
+    address: VNCAddress,
     on_change: Callable[[], Any],
     limits: Limits,
     timeouts: Timeouts,
     encodings: Sequence[int],
 ) -> NativeSession:
+    """Open a session whose bytes the event loop moves through OpenSSL."""
     wire = await Wire.open(address, timeouts.connect)
 
     def feed(pump: _core.Pump) -> _core.Session:
         return pump.feed(
             tls.insecure,
-            None if address.username is None else address.username.encode(),
-            _vnc_password(address) if address.username is None else (address.password or "").encode(),
+            *_login(address),
             _without_shared_frames(encodings),
             _bounds(limits),
             (timeouts.connect, *_deadlines(timeouts)),
@@ -135,8 +173,11 @@ def _without_shared_frames(encodings: Sequence[int]) -> list[int]:
     return [number for number in encodings if number != SHARED_FRAMES]
 
 
-def _vnc_password(address: VNCAddress) -> bytes | None:
-    return None if address.password is None else address.password.encode("latin-1", "replace")
+def _login(address: VNCAddress) -> tuple[bytes | None, bytes | None]:
+    """Return user name and password as the core takes them."""
+    if address.username is not None:
+        return address.username.encode(), (address.password or "").encode()
+    return None, None if address.password is None else address.password.encode("latin-1", "replace")
 
 
 def _bounds(limits: Limits) -> tuple[int, int, int, int, int]:
@@ -170,59 +211,6 @@ def _numeric(host: str, port: int, flow: int = 0, scope: int = 0) -> tuple[str, 
     return host, scope
 
 
-class _Hub:
-    """The pump of one event loop; it exists as long as the loop has sessions."""
-
-    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, _Hub]] = WeakKeyDictionary()
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.pump = _core.Pump(min(_MOST_THREADS, os.cpu_count() or 1))
-        self._loop = loop
-        self._sessions: dict[int, Callable[[], Any]] = {}
-        self._of_loop[loop] = self
-        try:
-            loop.add_reader(self.pump.fileno(), self._news)
-        except BaseException:
-            self._close()
-            raise
-
-    @classmethod
-    def open(cls, opening: Opening, changed: Callable[[], Any]) -> tuple[_Hub, _core.Session]:
-        """Open a session on the pump of the running loop, which calls `changed` when the session's state changes.
-
-        Raises:
-            OSError: the system refuses; no pump remains without a session.
-        """
-        loop = asyncio.get_running_loop()
-        hub = cls._of_loop.get(loop) or cls(loop)
-        try:
-            session = opening(hub.pump)
-        except BaseException:
-            hub._close_if_empty()
-            raise
-        hub._sessions[session.id] = changed
-        return hub, session
-
-    def forget(self, session: _core.Session) -> None:
-        if self._sessions.pop(session.id, None) is not None:
-            self._close_if_empty()
-
-    def _close_if_empty(self) -> None:
-        if not self._sessions:
-            self._close()
-
-    def _close(self) -> None:
-        del self._of_loop[self._loop]
-        self._loop.remove_reader(self.pump.fileno())
-        self.pump.close()
-
-    def _news(self) -> None:
-        for number in self.pump.drain():
-            if (changed := self._sessions.get(number)) is not None:
-                # As separate callbacks, so that an exception in one does not prevent the others.
-                self._loop.call_soon(changed)
-
-
 class NativeSession:
     """A `vnc.session.Session` of the Rust core, which also owns the socket of a session without TLS."""
 
@@ -253,9 +241,9 @@ class NativeSession:
         self._done = asyncio.Event()  # the handshake succeeded or failed
         self._announced = False
         self._home = Home().enter()
-        self._hub: _Hub | None
+        self._hub: Hub | None
         try:
-            self._hub, self._core = _Hub.open(opening, self._changed)
+            self._hub, self._core = Hub.open(opening, self._changed)
         except OSError as error:
             raise unreachable(address, error) from error
 

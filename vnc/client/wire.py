@@ -1,4 +1,4 @@
-"""The asyncio connection of a native session over TLS: it moves bytes between a transport and the Rust core."""
+"""The asyncio connection of a native session over OpenSSL, for TLS that the Rust core does not support itself."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from vnc import _core
 
 logger = logging.getLogger(__name__)
+
+NOT_CHECKED = "! %s: the identity of the server is not checked (insecure)"
 
 _BUFFERED = 64 * 1024
 """Bytes that the transport buffers; the core counts those beyond it towards `Limits.outgoing`."""
@@ -71,7 +73,7 @@ class Wire(asyncio.Protocol):
         if certificate is None or self._core.error is not None:
             return
         if tls.insecure:
-            logger.warning("! %s: the identity of the server is not checked (insecure)", self._address)
+            logger.warning(NOT_CHECKED, self._address)
         try:
             await self._upgrade(tls, certificate)
         except (OSError, ValueError) as error:

@@ -1,8 +1,9 @@
 //! `vnc._core`: the sessions crate as a Python module.
 //!
 //! Nothing between socket and finished frame takes the GIL. One descriptor wakes Python for news; Python then calls
-//! `python` to take frames and send input. `arrays` remembers which frame each array contains, and `reduction` makes
-//! smaller pictures. `tap` has every frame, for recorders. `frames` and `convert` are for servers.
+//! `python` to take frames and send input; `trust` is what it says about TLS. `arrays` remembers which frame each array
+//! contains, and `reduction` makes smaller pictures. `tap` has every frame, for recorders. `frames` and `convert` are for
+//! servers.
 
 mod arrays;
 mod convert;
@@ -10,6 +11,7 @@ mod frames;
 mod python;
 mod reduction;
 mod tap;
+mod trust;
 
 use pyo3::prelude::*;
 
@@ -52,4 +54,6 @@ mod _core {
     use crate::reduction::Reduction;
     #[pymodule_export]
     use crate::tap::Tap;
+    #[pymodule_export]
+    use crate::trust::Trust;
 }

@@ -15,6 +15,7 @@ use crate::BIG;
 use crate::arrays::Arrays;
 use crate::reduction::{Reduction, source, writable};
 use crate::tap::Tap;
+use crate::trust::Trust;
 
 /// Reader threads and their sessions.
 #[pyclass(frozen)]
@@ -69,7 +70,7 @@ impl Pump {
         Ok(self.0.hub().map(|hub| hub.drain()).unwrap_or_default())
     }
 
-    /// Start to connect to a numeric address.
+    /// Start to connect to a numeric address, over TLS if there is `trust`.
     ///
     /// `scope`: the number of the interface of a link-local IPv6 address, otherwise 0.
     /// `limits`: framebuffer width, framebuffer height, text, cut text, outgoing.
@@ -80,6 +81,8 @@ impl Pump {
         host: &str,
         port: u16,
         scope: u32,
+        trust: Option<&Trust>,
+        username: Option<Vec<u8>>,
         password: Option<Vec<u8>>,
         encodings: Vec<i32>,
         limits: (u16, u16, usize, usize, usize),
@@ -92,9 +95,11 @@ impl Pump {
             IpAddr::V4(_) => SocketAddr::new(address, port),
             IpAddr::V6(address) => SocketAddrV6::new(address, port, 0, scope).into(),
         };
-        let credentials = Credentials { password, ..Credentials::default() };
+        let tls = trust.map_or(Tls::Off, |trust| trust.required);
+        let credentials = Credentials { username, password, tls };
         let config = Config { credentials, encodings, limits: bounds(limits) };
-        let session = self.0.open(address, config, deadlines(timeouts)?);
+        let session =
+            self.0.open(address, trust.map(|trust| trust.inner.clone()), config, deadlines(timeouts)?);
         session.map(Session::from).map_err(|error| os_error(&error))
     }
 

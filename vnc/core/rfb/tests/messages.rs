@@ -34,14 +34,16 @@ fn an_update_is_shown_whole_or_not_at_all() {
 fn frames_that_come_together_can_be_looked_at_one_by_one() {
     let mut connection = ready();
     connection.pause_at_frames();
-    let updates = [1, 2, 3].map(|value| update(&[grey([0, 0, 8, 6], value)])).concat();
-    connection.receive(&updates);
+    let frame = |value| update(&[grey([0, 0, 8, 6], value)]);
+    connection.receive(&[1, 2].map(frame).concat());
+    // Input that arrives during a pause waits, too.
+    connection.receive(&frame(3));
     for value in 1..=3 {
         assert_eq!((connection.frames(), at(&connection, 0, 0)), (value.into(), value));
         assert!(connection.resume());
     }
     assert!(!connection.resume());
-    connection.receive(&update(&[grey([0, 0, 8, 6], 4)]));
+    connection.receive(&frame(4));
     assert_eq!((connection.frames(), at(&connection, 0, 0)), (4, 4));
 }
 

@@ -1,15 +1,16 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ player ─→ session ─→ decoder, plan, published, notice, tap, hub, deadlines, mapping, socket
+//! pump ─→ player ─→ session ─→ decoder, tls, plan, published, notice, tap, hub, deadlines, mapping, socket
 //!          ─→ monotonic, process, sync, waker
 //! ```
 //! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
 //! thread may call it. `player` is the thread that sends the input of a `plan` at its times. `decoder` holds its connection
-//! and frames behind a lock. `published` contains what other threads read of it without a lock. `hub` lists the sessions with news for an event loop, and `notice` decides whether a frame is
-//! news. `tap` keeps every frame for a recorder. `deadlines` limits how long each stage of a session takes, `mapping` reads frames from memory that the server
-//! shares (on Linux), and `socket` writes without blocking. `monotonic` is Python's clock, and `waker` is the descriptor
-//! that the event loop watches.
+//! and frames behind a lock. `tls` encrypts and decrypts, and decides which servers are trusted. `published` contains what
+//! other threads read of a session without a lock. `hub` lists the sessions with news for an event loop, and `notice`
+//! decides whether a frame is news. `tap` keeps every frame for a recorder. `deadlines` limits how long each stage of a
+//! session takes, `mapping` reads frames from memory that the server shares (on Linux), and `socket` writes without
+//! blocking. `monotonic` is Python's clock, and `waker` is the descriptor that the event loop watches.
 
 mod deadlines;
 mod decoder;
@@ -27,6 +28,7 @@ mod session;
 mod socket;
 mod sync;
 mod tap;
+mod tls;
 mod waker;
 
 pub use deadlines::Timeouts;
@@ -42,3 +44,4 @@ pub use pump::Pump;
 pub use session::Session;
 pub use socket::error_text;
 pub use tap::{Copied, Tap};
+pub use tls::{Accepted, NotAHost, Trust};

@@ -15,9 +15,10 @@ use crate::deadlines::Timeouts;
 use crate::hub::Hub;
 use crate::player::Player;
 use crate::process::Process;
-use crate::session::{Opening, Session, Turn};
+use crate::session::{Opening, SEALED, Session, Turn};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Mutex, lock};
+use crate::tls::Trust;
 
 const WAKER: Token = Token(usize::MAX);
 /// The interval between checks of the deadlines.
@@ -54,6 +55,7 @@ impl Reader {
     fn run(&self, mut poll: Poll) {
         let mut events = Events::with_capacity(256);
         let mut again: Vec<(usize, bool)> = Vec::new();
+        let mut sealed = vec![0; SEALED];
         let mut tick = Instant::now() + TICK;
         while !self.stop.load(Ordering::Acquire) {
             let now = Instant::now();
@@ -64,7 +66,8 @@ impl Reader {
             let news = events.iter().filter(|event| event.token() != WAKER);
             turns.extend(news.map(|event| (event.token().0, event.is_read_closed() || event.is_error())));
             for (token, closing) in turns {
-                if self.get(token).is_some_and(|session| turn(&session, closing) == Turn::Again) {
+                if self.get(token).is_some_and(|session| turn(&session, closing, &mut sealed) == Turn::Again)
+                {
                     again.push((token, closing));
                 }
             }
@@ -91,8 +94,8 @@ impl Reader {
 }
 
 /// Give a session its turn. A panic in its decoder ends this session and no other of the thread.
-fn turn(session: &Arc<Session>, closing: bool) -> Turn {
-    catch_unwind(AssertUnwindSafe(|| session.ready(closing))).unwrap_or_else(|_| {
+fn turn(session: &Arc<Session>, closing: bool, sealed: &mut [u8]) -> Turn {
+    catch_unwind(AssertUnwindSafe(|| session.ready(closing, sealed))).unwrap_or_else(|_| {
         session.finish("protocol", "the decoder panicked".into());
         Turn::Done
     })
@@ -142,12 +145,14 @@ impl Running {
         &self,
         id: u64,
         stream: Option<TcpStream>,
+        trust: Option<Trust>,
         config: Config,
         timeouts: Timeouts,
     ) -> Arc<Session> {
         Arc::new(Session::new(Opening {
             id,
             stream,
+            trust,
             outgoing_limit: config.limits.outgoing,
             connection: Connection::new(config),
             timeouts,
@@ -193,10 +198,12 @@ impl Pump {
         lock(&self.running).as_ref().map(|running| Arc::clone(&running.hub))
     }
 
-    /// Start to connect, and return the session, which reports success or failure.
+    /// Start to connect, and return the session, which reports success or failure. With `trust` it uses TLS, which the
+    /// configuration must require.
     pub fn open(
         &self,
         address: SocketAddr,
+        trust: Option<Trust>,
         config: Config,
         timeouts: Timeouts,
     ) -> std::io::Result<Arc<Session>> {
@@ -206,7 +213,7 @@ impl Pump {
             let mut sessions = lock(&reader.sessions);
             let token = Token(id as usize);
             reader.registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
-            let session = running.session(id, Some(stream), config, timeouts);
+            let session = running.session(id, Some(stream), trust, config, timeouts);
             sessions.insert(token.0, Arc::clone(&session));
             Ok(session)
         })
@@ -215,7 +222,7 @@ impl Pump {
     /// Return a session whose bytes the caller reads and writes. The pump only checks its deadlines.
     pub fn feed(&self, config: Config, timeouts: Timeouts) -> std::io::Result<Arc<Session>> {
         self.add(|running, reader, id| {
-            let session = running.session(id, None, config, timeouts);
+            let session = running.session(id, None, None, config, timeouts);
             lock(&reader.sessions).insert(id as usize, Arc::clone(&session));
             Ok(session)
         })

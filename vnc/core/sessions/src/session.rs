@@ -1,36 +1,34 @@
 //! One session, as reader threads and Python use it.
 
-use std::io::{ErrorKind, Read};
 use std::net::Shutdown;
-use std::sync::{Arc, PoisonError, RwLock, TryLockError, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, TryLockError, Weak};
 use std::time::Instant;
 
 use mio::net::TcpStream;
-use rfb::{Connection, Event};
+use rfb::Connection;
 
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::Decoder;
 use crate::hub::{Entry, Hub};
 #[cfg(target_os = "linux")]
 use crate::mapping::{Layout, Mapping, Unusable};
-use crate::monotonic::monotonic;
 use crate::notice::Notice;
 use crate::plan::Plan;
 use crate::player::Player;
 use crate::process::Process;
-use crate::published::{Changes, Failure, Published, kind};
-use crate::socket::{CLOSED, error_text, write};
+use crate::published::{Failure, Published, kind};
+use crate::socket::CLOSED;
 use crate::sync::{Mutex, lock};
 use crate::tap::Tap;
+use crate::tls::{Tls, Trust, UNSUPPORTED};
 
 mod copying;
 mod planned;
+mod reading;
+mod sending;
 mod tapped;
 
-/// Bytes that one session may read before the other sessions of its thread get their turn.
-const TURN: usize = 4 << 20;
-/// Whether a socket announces bytes that arrive after a read that has not filled the buffer.
-const SHORT_IS_EMPTY: bool = cfg!(target_os = "linux");
+pub(crate) use reading::{SEALED, Turn};
 
 /// One connection to a VNC server.
 pub struct Session {
@@ -42,6 +40,10 @@ pub struct Session {
     fed: bool,
     /// Locked for reading to use the socket, for writing to close it.
     stream: RwLock<Option<TcpStream>>,
+    /// The settings of TLS, if the session itself encrypts and decrypts.
+    trust: Option<Trust>,
+    /// Set when TLS begins. INVARIANT: nothing else is locked while this is.
+    tls: OnceLock<Mutex<Tls>>,
     decoder: Mutex<Decoder>,
     /// Bytes that the socket has not accepted yet; locked during a write, so that messages stay whole.
     outgoing: Mutex<Vec<u8>>,
@@ -56,20 +58,12 @@ pub struct Session {
     player: Weak<Player>,
 }
 
-/// The result of a turn of reading.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// The socket has no more bytes now.
-    Done,
-    /// The socket has more bytes.
-    Again,
-}
-
 /// The parts of a new session.
 pub(crate) struct Opening {
     pub id: u64,
     /// None if the caller reads and writes the bytes.
     pub stream: Option<TcpStream>,
+    pub trust: Option<Trust>,
     pub connection: Connection,
     pub outgoing_limit: usize,
     pub timeouts: Timeouts,
@@ -87,6 +81,8 @@ impl Session {
             notice: Notice::default(),
             fed,
             stream: RwLock::new(opening.stream),
+            trust: opening.trust,
+            tls: OnceLock::new(),
             decoder: Mutex::new(Decoder { connection: opening.connection }),
             outgoing: Mutex::new(Vec::new()),
             outgoing_limit: opening.outgoing_limit,
@@ -158,6 +154,10 @@ impl Session {
     pub(crate) fn end(&self, text: String) {
         match self.published.name() {
             Some(_) => self.finish("lost", text),
+            // Some servers end a handshake so if they have no cipher suite in common with the client.
+            None if self.tls.get().is_some_and(|tls| lock(tls).is_handshaking()) => {
+                self.finish(UNSUPPORTED, "the server ended the handshake of TLS".into());
+            }
             None => self.finish("connect", "connection closed during the handshake".into()),
         }
     }
@@ -184,146 +184,6 @@ impl Session {
         stream.as_ref().map(use_it)
     }
 
-    /// Handle a readiness event of the socket: finish connecting, write waiting bytes, read and decode.
-    ///
-    /// On Linux, a read that does not fill the buffer has emptied the socket, so it is the last one of the turn; elsewhere
-    /// only a refused read announces further bytes. If the peer is `closing`, reading continues to the end of the stream.
-    pub(crate) fn ready(&self, closing: bool) -> Turn {
-        if !self.establish() {
-            return Turn::Done;
-        }
-        self.send(&[]);
-        let mut left = TURN;
-        loop {
-            let mut decoder = lock(&self.decoder);
-            let space = decoder.connection.space();
-            let room = space.len();
-            let read = self.with_stream(|mut stream| stream.read(space));
-            let ended = match read {
-                None => return Turn::Done,
-                Some(Ok(0)) => CLOSED.into(),
-                Some(Ok(count)) => {
-                    decoder.connection.received(count);
-                    self.react_to_all(&mut decoder);
-                    left = left.saturating_sub(count);
-                    if decoder.connection.error().is_some() || SHORT_IS_EMPTY && count < room && !closing {
-                        return Turn::Done;
-                    }
-                    if left == 0 {
-                        return Turn::Again;
-                    }
-                    continue;
-                }
-                Some(Err(error)) if error.kind() == ErrorKind::WouldBlock => return Turn::Done,
-                Some(Err(error)) if error.kind() == ErrorKind::Interrupted => continue,
-                Some(Err(error)) => error_text(&error),
-            };
-            drop(decoder);
-            self.end(ended);
-            return Turn::Done;
-        }
-    }
-
-    /// Return whether the connection is established; end the session if it failed.
-    fn establish(&self) -> bool {
-        let mut clock = lock(&self.clock);
-        if clock.connected {
-            return true;
-        }
-        let state = self.with_stream(|stream| match stream.take_error() {
-            Ok(Some(error)) | Err(error) => Err(error),
-            Ok(None) if stream.peer_addr().is_err() => Ok(false),
-            Ok(None) => stream.set_nodelay(true).map(|()| true),
-        });
-        match state {
-            Some(Ok(true)) => {
-                clock.connect(Instant::now());
-                true
-            }
-            Some(Err(error)) => {
-                drop(clock);
-                self.finish("connect", error_text(&error));
-                false
-            }
-            Some(Ok(false)) | None => false,
-        }
-    }
-
-    /// Process bytes that the caller has read. Then send what `data_to_send` returns.
-    pub fn receive(&self, bytes: &[u8]) {
-        let mut decoder = lock(&self.decoder);
-        decoder.connection.receive(bytes);
-        self.react_to_all(&mut decoder);
-    }
-
-    /// Continue the handshake after the caller has established TLS.
-    pub fn secured(&self) {
-        let mut decoder = lock(&self.decoder);
-        decoder.connection.secured();
-        self.react(&mut decoder);
-    }
-
-    /// Return the bytes that the caller must write now.
-    pub fn data_to_send(&self) -> Vec<u8> {
-        std::mem::take(&mut *lock(&self.outgoing))
-    }
-
-    /// React to received bytes, after each frame if every frame is wanted.
-    fn react_to_all(&self, decoder: &mut Decoder) {
-        self.react(decoder);
-        while decoder.connection.resume() {
-            self.react(decoder);
-        }
-    }
-
-    /// React to received bytes: send the answers, publish the changes, list the session if there is news.
-    fn react(&self, decoder: &mut Decoder) {
-        let connection = &mut decoder.connection;
-        let answer = connection.data_to_send();
-        if !answer.is_empty() {
-            self.send(&answer);
-        }
-        let mut changes = Changes {
-            frames: connection.frames(),
-            generation: connection.generation(),
-            long_cut_texts: connection.long_cut_texts(),
-            shares: connection.shares(),
-            more_buttons: connection.more_buttons(),
-            ..Changes::default()
-        };
-        let (mut news, mut drawn) = (false, rfb::Totals::default());
-        while let Some(event) = connection.next_event() {
-            match event {
-                Event::Ready(init) => {
-                    changes.size = Some((init.width, init.height));
-                    (changes.name, news) = (Some(init.name), true);
-                }
-                Event::Resized(width, height) => (changes.size, news) = (Some((width, height)), true),
-                Event::Frame(totals) => drawn += totals,
-                Event::StartTls { certificate } => (changes.certificate, news) = (Some(certificate), true),
-                Event::Offer(offer) => (changes.offer, news) = (Some(offer), true),
-                Event::Cursor(_) | Event::Bell => {}
-            }
-        }
-        let is_frame = changes.frames > self.published.frames();
-        if is_frame {
-            let time = monotonic();
-            changes.drawn = Some((drawn, time));
-            self.copy_to_taps(connection, time);
-        }
-        lock(&self.clock).receive(connection.unfinished(), Instant::now());
-        news |= self.published.publish(changes);
-        news |= is_frame && self.notice.frame();
-        if let Some(error) = connection.error() {
-            self.finish(kind(error), error.to_string());
-        } else if news {
-            self.changed();
-        }
-        if self.published.failure().is_some() {
-            connection.close();
-        }
-    }
-
     /// Request the whole screen, and return the number of this refresh; see `Published::generation`.
     pub fn refresh(&self) -> u64 {
         let connection = &mut lock(&self.decoder).connection;
@@ -347,38 +207,6 @@ impl Session {
         connection.map(Box::new(mapping));
         self.send(&connection.data_to_send());
         Ok(())
-    }
-
-    /// Write whole messages. Bytes that the socket does not accept now are written when it is ready again.
-    pub fn send(&self, message: &[u8]) {
-        let mut outgoing = lock(&self.outgoing);
-        if message.is_empty() && outgoing.is_empty() || self.published.failure().is_some() {
-            return;
-        }
-        let mut written = 0;
-        let result = if self.fed {
-            outgoing.extend(message);
-            Some(Ok(()))
-        } else if outgoing.is_empty() {
-            let result = self.with_stream(|stream| write(stream, message, &mut written));
-            outgoing.extend(&message[written..]);
-            result
-        } else {
-            outgoing.extend(message);
-            let result = self.with_stream(|stream| write(stream, &outgoing, &mut written));
-            outgoing.drain(..written);
-            result
-        };
-        let waiting = outgoing.len();
-        drop(outgoing);
-        match result {
-            Some(Err(error)) => self.end(error_text(&error)),
-            Some(Ok(())) if waiting > self.outgoing_limit => {
-                self.end(format!("the server does not read; {waiting} bytes are waiting for it"));
-            }
-            _ if self.fed => self.changed(),
-            _ => {}
-        }
     }
 
     /// Check the deadlines, and free memory that is not needed now.

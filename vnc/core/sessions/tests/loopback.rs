@@ -39,7 +39,7 @@ fn connect<T: Send + 'static>(
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let config = Config { encodings: vec![0], ..Config::default() };
-    let session = pump.open(address, config, TIMEOUTS).expect("a session");
+    let session = pump.open(address, None, config, TIMEOUTS).expect("a session");
     let server = std::thread::spawn(move || {
         let (stream, _) = listener.accept().expect("a client");
         stream.set_nodelay(true).expect("no delay");
@@ -141,7 +141,7 @@ fn more_input_than_the_socket_takes_at_once_arrives() {
 fn a_port_without_a_server_is_an_error() {
     let pump = Pump::new(1).unwrap();
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let session = pump.open(address, Config::default(), TIMEOUTS).unwrap();
+    let session = pump.open(address, None, Config::default(), TIMEOUTS).unwrap();
     wait(&pump, "the error", || session.published().failure().is_some());
     assert_eq!(session.published().failure().unwrap().0, "connect");
 }

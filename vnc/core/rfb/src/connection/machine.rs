@@ -17,6 +17,9 @@ use crate::wire::Bytes;
 impl Connection {
     /// Process the pending input. This is the only place where the error of a parser ends the connection.
     pub(super) fn advance(&mut self) {
+        if matches!(self.pause, Pause::Now) {
+            return;
+        }
         let frames = self.shown.frames();
         loop {
             match self.step() {
