@@ -21,6 +21,7 @@ BENCHMARKS = {
     "shared": "drivers.shared",
     "steps": "environment.steps",
     "timed": "environment.timed",
+    "tls": "drivers.tls",
     "wall": "environment.wall",
     "containers": "containers.cost",
     "soak": "containers.soak",

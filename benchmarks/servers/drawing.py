@@ -1,7 +1,8 @@
-"""The package's own server with a program that draws: `python -m benchmarks.servers.drawing WIDTH HEIGHT AREA`.
+"""The package's own server with a program that draws.
 
-AREA is "whole" or "sprite": what changes in each frame. It draws at most `RATE` frames per second, and none that nobody
-waits for. It prints its port.
+`python -m benchmarks.servers.drawing WIDTH HEIGHT AREA [RATE [CERTIFICATE KEY]]`: AREA is "whole" or "sprite", what
+changes in each frame. It draws at most RATE frames per second, and none that nobody waits for; with a certificate and
+its key it uses TLS. It prints its port.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 
 from vnc.server.server import VNCServer
 from vnc.session import Frame
+from vnc.tls import Identity
 
 RATE = 500
 _SPRITE = 32
@@ -28,17 +31,17 @@ def _frames(width: int, height: int, area: str) -> list[Frame]:
     return frames
 
 
-async def _main(width: str, height: str, area: str) -> None:
+async def _main(width: str, height: str, area: str, rate: str = str(RATE), *files: str) -> None:
     frames = _frames(int(width), int(height), area)
     server = VNCServer(int(width), int(height))
-    await server.start()
+    await server.start(tls=Identity(*map(Path, files)).context() if files else None)
     print(server.port, flush=True)
     drawn = cycle(frames)
 
     def tick() -> None:
         if server.wanted:
             server.present(next(drawn))
-        loop.call_later(1 / RATE, tick)
+        loop.call_later(1 / float(rate), tick)
 
     loop = asyncio.get_running_loop()
     tick()

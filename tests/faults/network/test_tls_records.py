@@ -15,7 +15,6 @@ from vnc.errors import PeerLost
 from vnc.session import Timeouts
 from vnc.tls import TLS
 
-ROW = "F35", "VeNCrypt: bad cert, wrong host; TLS closed mid-handshake"
 PATIENT = Timeouts(probe_interval=120.0, update=120.0, handshake=120.0)
 GOODBYE = "the server closed the connection"
 
@@ -63,7 +62,7 @@ def flipped(data: bytes) -> bytes:
     return data[:-1] + bytes([data[-1] ^ 1])
 
 
-@pytest.mark.fault(*ROW)
+@pytest.mark.fault("F35", "VeNCrypt: bad cert, wrong host; TLS closed mid-handshake")
 @pytest.mark.parametrize(
     ("misbehave", "words"),
     [
@@ -100,7 +99,7 @@ async def test_f35_tls_that_breaks_is_a_lost_server(opened, authority, context, 
         assert words in str(session.error)
 
 
-@pytest.mark.fault(*ROW)
+@pytest.mark.fault("F35", "VeNCrypt: bad cert, wrong host; TLS closed mid-handshake")
 async def test_f35_records_may_come_a_byte_at_a_time(opened, authority, context):
     async def dripping(records: Records) -> None:
         for byte in records.sealed(FRAME) + records.sealed(FRAME):
@@ -118,7 +117,7 @@ async def test_f35_records_may_come_a_byte_at_a_time(opened, authority, context)
         assert (taken(session) == 7).all()
 
 
-@pytest.mark.fault(*ROW)
+@pytest.mark.fault("F35", "VeNCrypt: bad cert, wrong host; TLS closed mid-handshake")
 async def test_f35_a_record_that_never_ends_is_no_sign_of_life(opened, authority, context):
     """Its bytes arrive more often than the client probes."""
 

@@ -121,7 +121,7 @@ async def test_the_native_driver_needs_no_gil(listening_session):
         assert len(await received.receive(20)) == 20
 
 
-async def test_over_tls_the_event_loop_sends(opened, authority, identity):
+async def test_over_tls_too(opened, authority, identity):
     received: list[bytes] = []
 
     async def no_login(peer: Peer) -> None:
