@@ -126,7 +126,7 @@ async def test_openssl_does_what_the_core_cannot(opened, authority, identity, wh
         context.set_ciphers(ANONYMOUS)
         tls, sub_type = TLS(insecure=True), TLS_NONE
     else:
-        context.set_ciphers("ECDHE-ECDSA-AES256-SHA")
+        context.set_ciphers("ECDHE-ECDSA-AES256-SHA384")
     async with (
         listening(honest(context, sub_type, no_login)) as port,
         opened.on(port, timeouts=PATIENT, tls=tls) as (session, changes),

@@ -150,9 +150,9 @@ def test_only_servers_on_this_host_are_asked(host: str, asks: bool, monkeypatch:
 
     asked: list[int] = []
     pump: Callable[..., object] = type(
-        "Pump", (), {"open": lambda self, *arguments: asked.extend(arguments[4])}
+        "Pump", (), {"open": lambda self, *arguments: asked.extend(arguments[6])}
     )
     numbers = [SHARED_FRAMES, 0]
     numeric = {"localhost": "127.0.0.1"}.get(host, host)
-    native._open(VNCAddress(host), (numeric, 0), numbers, Limits(), CALM, 1.0, pump())  # type: ignore[arg-type]
+    native._open(VNCAddress(host), (numeric, 0), None, numbers, Limits(), CALM, 1.0, pump())  # type: ignore[arg-type]
     assert asked == (numbers if asks else [0])
