@@ -14,6 +14,9 @@ from vnc.drivers import Driver, choose
 from vnc.encodings import Encoding, preference
 from vnc.session import Limits, Timeouts
 
+_USUAL_FPS = 60
+"""Frames per second of a remote that is not asked for another number."""
+
 
 @refuse_old_names
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,9 @@ class Config:
         time_scale: seconds of a remote's time per second, 0.1 to 10, in real time only. It asks for `fps * time_scale`
             ticks per second. A remote whose time does not pass in ticks, such as a desktop, ignores it: the info has
             the scale that each remote has reported (`env_status.time_scale`).
+        updates: which frames the remotes send, in real time. "as_needed": if the environment has a `step_rate` (or a
+            `Throttle` around it) of at most half the remotes' `fps`, a remote that draws all the time sends one frame
+            for each step, shortly before it. "every": remotes send every frame.
         observer: only watch: another client controls the episodes, and the client sends no input to the remotes.
         on_error: "truncate": the failure of a remote ends its episode, and its info has the message. "raise": `step`
             and `recv` raise it.
@@ -70,6 +76,7 @@ class Config:
     allowed_calls: Sequence[str] = ()
     fps: float | None = None
     time_scale: float | None = None
+    updates: Literal["as_needed", "every"] = "as_needed"
     observer: bool = False
     on_error: Literal["truncate", "raise"] = "truncate"
     copy: bool = True
@@ -92,6 +99,12 @@ class Config:
         """Whether pixels may come otherwise than over VNC: not if a driver or an encoding of VNC is chosen."""
         return self.driver != "portable" and self.encoding == "auto"
 
+    def as_needed(self, step_rate: float | None) -> bool:
+        """Whether an agent that takes this many steps per second needs only a part of the frames."""
+        if self.updates == "every" or self.mode != "realtime" or step_rate is None:
+            return False
+        return 2 * step_rate <= (self.fps or _USUAL_FPS) * (self.time_scale or 1)
+
     def __post_init__(self) -> None:
         try:
             choose(self.driver)
@@ -100,6 +113,8 @@ class Config:
             raise ConfigError(str(error)) from error
         if self.on_error not in ("truncate", "raise"):
             raise ConfigError(f"on_error={self.on_error!r} is neither 'truncate' nor 'raise'")
+        if self.updates not in ("as_needed", "every"):
+            raise ConfigError(f"updates={self.updates!r} is neither 'as_needed' nor 'every'")
         self._check_mode()
         for name in ("start_timeout", "reset_timeout", "idle_warning"):
             if getattr(self, name) <= 0:

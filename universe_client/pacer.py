@@ -33,6 +33,11 @@ class Pacer:
         self._deadline: float | None = None
         self._closed = threading.Event()
 
+    @property
+    def deadline(self) -> float | None:
+        """The end of this period, in seconds of `time.monotonic()`; None before the first."""
+        return self._deadline
+
     def restart(self) -> None:
         """Begin a period now."""
         if self.step_rate is not None:

@@ -154,6 +154,12 @@ class Session:
         Returns:
             With True: whether there is a frame that was not taken, and for which `drain` does not return it.
         """
+    def next_look(self, look: float) -> None:
+        """Announce when the caller takes a frame next, in seconds of `time.monotonic()`.
+
+        Raises:
+            ValueError: `look` is infinite or NaN.
+        """
     @property
     def offer(self) -> tuple[bytes, str] | None:
         """The token of 16 bytes and the path of the server's offer of shared frames; None before it."""

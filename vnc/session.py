@@ -186,6 +186,22 @@ class Session(Protocol):
         """
         ...
 
+    def next_look(self, look: float) -> None:
+        """Announce when `take` will be called next, so that the server need not send every frame.
+
+        The driver then requests one update so long before the look that it has arrived, as far as earlier ones tell; a
+        change on a screen that stood still before may come earlier. It requests every update again if there is no other
+        announcement or `take` is late by a few milliseconds, if the network is too slow for the interval, while it
+        listens, and while it is tapped. Refreshes are not affected.
+
+        Args:
+            look: the time, in seconds of `time.monotonic()`.
+
+        Raises:
+            ValueError: `look` is infinite or NaN.
+        """
+        ...
+
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """Copy the newest frame, or draw a smaller picture of it, into an array.
 

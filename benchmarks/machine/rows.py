@@ -43,6 +43,24 @@ ROWS: dict[str, Row] = {
     "neon": Row(
         "real time, 16 NeonDrives at 60 frames/s", ("ours", "neon_realtime", "16"), "≤ 0.5 of before"
     ),
+    **{
+        f"{name}-15": Row(
+            f"real time, {title}, of which the agent looks at 15/s",
+            ("ours", *worker),
+            "",
+            {"every frame": ("ours", *worker, "every")},
+        )
+        for name, title, worker in (
+            ("pong", "8 Pongs at 60 frames/s", ("pong_looks",)),
+            ("neon", "16 NeonDrives at 60 frames/s", ("neon_looks", "16")),
+        )
+    },
+    "age": Row(
+        "60 frames/s over VNC, looked at 15 times/s",
+        ("looks", "age"),
+        "",
+        {"every frame": ("looks", "age", "every")},
+    ),
     "start": Row(
         _STARTING,
         ("starting", "embedded", "builtin.NeonDrive-v0", "16"),

@@ -14,7 +14,8 @@ from universe_client import Config, ConfigError, VectorEnv
     ("option", "value"),
     [
         ("driver", "fast"), ("on_error", "ignore"), ("start_timeout", 0), ("reset_timeout", -1),
-        ("fps", 0), ("fps", -5.0), ("time_scale", 0.01), ("time_scale", 11), ("backoff", (0, 1)), ("backoff", (2, 1)),
+        ("fps", 0), ("fps", -5.0), ("time_scale", 0.01), ("time_scale", 11), ("updates", "some"),
+        ("backoff", (0, 1)), ("backoff", (2, 1)),
     ],
 )  # fmt: skip
 def test_a_value_that_makes_no_sense_is_named(option, value):
@@ -28,6 +29,18 @@ def test_defaults_are_fine_frozen_and_picklable():
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.copy = False  # type: ignore[misc]
     assert pickle.loads(pickle.dumps(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("options", "step_rate", "as_needed"),
+    [
+        ({}, 15, True), ({}, 30, True), ({}, 31, False), ({}, None, False), ({"fps": 20}, 15, False),
+        ({"fps": 20, "time_scale": 4}, 15, True), ({"fps": 240}, 60, True), ({"updates": "every"}, 15, False),
+        ({"mode": "lockstep"}, 15, False),
+    ],
+)  # fmt: skip
+def test_an_agent_that_needs_half_the_frames_or_less_is_sent_what_it_needs(options, step_rate, as_needed):
+    assert Config(**options).as_needed(step_rate) is as_needed
 
 
 def test_unknown_options_are_named_with_the_known():

@@ -27,6 +27,17 @@ def test_late_steps_are_counted_and_not_made_up_for():
     assert (1, True) in [outcome() for _ in range(5)]  # a busy machine adds missed deadlines at times
 
 
+def test_the_deadline_is_that_of_the_next_wait():
+    pacer = Pacer(100)
+    assert pacer.deadline is None
+    pacer.restart()
+    for _ in range(3):
+        deadline = pacer.deadline
+        pacer.wait()
+        assert deadline is not None and time.monotonic() >= deadline
+        assert pacer.deadline is not None and pacer.deadline > deadline
+
+
 def test_close_wakes_a_thread_that_waits():
     pacer = Pacer(0.01)
     pacer.restart()

@@ -82,6 +82,9 @@ class Pace(ABC):
     def has_news(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether a poll would find a new frame, the end of the `observed` episode, or a first frame."""
 
+    def next_look(self, look: float) -> None:  # noqa: B027
+        """The next poll is at the time `look`, in seconds of `time.monotonic()`."""
+
     def begin_reset(self) -> None:  # noqa: B027
         """The agent asks for a reset."""
 
@@ -111,6 +114,7 @@ class RealTime(Pace):
     def __init__(self, link: Link) -> None:
         self._link = link
         self._screen = WholeScreen()
+        self._next_look = 0.0
 
     def shows(self, session: Session, running: EpisodeId | None) -> bool:
         """See `WholeScreen.shows`."""
@@ -135,7 +139,9 @@ class RealTime(Pace):
         if session is not view.session:
             view.follow(session)
         if session.frames == view.number:
-            view.seen_time = time.monotonic()  # the screen still looks like this
+            now = time.monotonic()
+            if now >= self._next_look:  # a look that is early may come before the request of an update
+                view.seen_time = now  # the screen still looks like this
             if observed == episode:
                 return episode
         elif not is_current(link, episode, session.frame_time):
@@ -144,6 +150,13 @@ class RealTime(Pace):
         elif not view.take():
             return None
         return episode if is_current(link, episode, view.frame_time) else None
+
+    def next_look(self, look: float) -> None:
+        """Let the session request an update shortly before the look, instead of every update."""
+        session = self._link.session
+        if session is not None and self._link.playing is not None:
+            self._next_look = look
+            session.next_look(look)
 
     def has_news(self, view: View, observed: EpisodeId | None) -> bool:
         """Return whether there is a first frame, the end of the `observed` episode, or a newer frame of it."""

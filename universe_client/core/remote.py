@@ -170,6 +170,10 @@ class Remote:
         """Whether `poll` may be called: always, except in lock-step while a step or reset is pending."""
         return self._pace.is_settled(self.view, self._observed)
 
+    def next_look(self, look: float) -> None:
+        """Announce when the next poll is; see `vnc.session.Session.next_look`."""
+        self._pace.next_look(look)
+
     def look(self) -> None:
         """Take the newest frame of the episode that the agent sees; leave rewards and ends for the next poll."""
         if self._observed is not None:

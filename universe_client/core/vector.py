@@ -24,6 +24,7 @@ from universe_client.core.remote import Remote, Slot
 from universe_client.core.watcher import Watcher, attach
 from universe_client.errors import ConfigError, LocalStateError
 from universe_client.home import Home
+from universe_client.pacer import Pacer
 from universe_client.providers import provider as find_provider
 from universe_client.providers.provider import Provider
 from vnc.events import Event, TimedEvents
@@ -227,6 +228,14 @@ class RemoteVector:
                 self._raise_error(indexes)
             return {index: self.remotes[index].poll(copy, hold) for index in indexes}
 
+    def expect_look(self, pacer: Pacer) -> None:
+        """The next poll is at the deadline of `pacer`: have the frames before it not sent, if `updates` allows it."""
+        look = pacer.deadline
+        if look is None or not self.config.as_needed(pacer.step_rate):
+            return
+        for remote in self.remotes:
+            remote.next_look(look)
+
     def settle(self, indexes: Collection[int]) -> None:
         """Prepare a poll of some of the remotes: in lock-step, wait until they have run their ticks."""
         with self._one_thread:
@@ -277,11 +286,15 @@ class RemoteVector:
             remote.link.pace.watch()
 
     def follow(self, event: threading.Event) -> None:
-        """Also set `event` whenever something comes from a remote."""
+        """Also set `event` whenever something comes from a remote; because of frames only inside `listening`."""
         self._changed.followers.append(event)
-        self._waiters.stay()
         if self._changed.is_set():
             event.set()
+
+    @property
+    def listening(self) -> Waiters:
+        """A context for a thread that waits for an event that `follow` has got."""
+        return self._waiters
 
     @contextmanager
     def following(self, event: threading.Event) -> Iterator[None]:

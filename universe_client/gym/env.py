@@ -179,6 +179,7 @@ class GymEnv(Watching, TimedAction, gymnasium.Env[Any, Any]):
     def _result(self) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self._pacer.wait()
         row = self._rows.look([0])[0]
+        self.core.expect_look(self._pacer)
         return self._observe(row), row.reward, row.terminated, row.truncated, self._info(row)
 
     def get_action_meanings(self) -> list[str]:

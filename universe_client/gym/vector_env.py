@@ -375,6 +375,7 @@ class GymVectorEnv(Watching, TimedActions, RemoteAttributes):
                 ready = self._rows.await_news(pending, min(min_ready, len(pending)), timeout)
                 pending = self._pending.oldest(ready, max_ready)
             rows = self._receiver.look(pending)
+            self.core.expect_look(self._pacer)
         finally:
             self._pending.is_due[pending] = False
         if self.autoreset_mode is AutoresetMode.DISABLED:
@@ -384,8 +385,6 @@ class GymVectorEnv(Watching, TimedActions, RemoteAttributes):
     def _check_open(self) -> None:
         if self.closed:
             raise ClosedEnvironmentError("the environment is closed")
-
-    # -- closing -----------------------------------------------------------------------------------------------
 
     def close_extras(self, **kwargs: Any) -> None:
         """Disconnect from the remotes and return them to their provider. `close` calls it once."""

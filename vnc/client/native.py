@@ -336,6 +336,10 @@ class NativeSession:
         """See `vnc.session.Session.listen`."""
         return self._core.listen(listens)
 
+    def next_look(self, look: float) -> None:
+        """See `vnc.session.Session.next_look`; a native thread requests the update."""
+        self._core.next_look(look)
+
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """See `vnc.session.Session.take`; copies or draws only what changed since the last take into `out`."""
         return self._core.take(out) if reduction is None else self._core.take(out, reduction.native)

@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-import zlib
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,19 +21,17 @@ from vnc import fences
 from vnc.client import portable_messages as messages
 from vnc.client.handshake import ServerInit, joined
 from vnc.client.home import Home
+from vnc.client.looks import Looks
 from vnc.client.portable_reader import Stream
-from vnc.client.portable_rects import RECT, RectReader
+from vnc.client.portable_rects import RECT, RectReader, decoder
 from vnc.client.taps import FrameQueue, Taps
 from vnc.client.timed import LoopPlan
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, RAW, ZLIB
-from vnc.errors import LimitExceeded, PeerLost, ProtocolError, VNCError
+from vnc.errors import PeerLost, ProtocolError, VNCError
 from vnc.events import Event, TimedEvents, encode
 from vnc.pixels.reduction import Reduction
 from vnc.server.framebuffer.damage import Part, around
 from vnc.session import Frame, Limits, PixelsBy, SessionStats, Timeouts, VNCAddress
-
-if TYPE_CHECKING:
-    import asyncvnc
 
 _MANY = 64  # rectangles of one update above which they are copied as one
 _PATIENCE = 0.02  # seconds without an update after which requests count as answered, see `_ask_again`
@@ -70,9 +67,7 @@ class PortableSession:
         self.address = address
         self.name = init.name
         self.shape = (init.height, init.width, 3)
-        self.frames = 0
-        self.frame_time = 0.0
-        self.generation = 0
+        self.frames, self.frame_time, self.generation = 0, 0.0, 0
         self.error: VNCError | None = None
         self.pixels_by: PixelsBy = "vnc"
         self.more_buttons = False
@@ -86,10 +81,11 @@ class PortableSession:
         self._front = np.zeros(self.shape, np.uint8)
         self._taps = Taps()
         self._rects = RectReader(self._reader)
-        self._video = self._decoder(init)
+        self._video = decoder(self._rects, writer, init)
         self._outstanding = 0  # requests without an answer yet; an update answers one or more of them
         self._patience = _PATIENCE
         self._again: asyncio.TimerHandle | None = None
+        self._looks = Looks(self._ask)
         self._wanted = 0  # the newest refresh that a caller requested
         self._started = 0  # the newest refresh whose request was sent
         self._start_time = 0.0
@@ -102,18 +98,17 @@ class PortableSession:
         self._task = asyncio.create_task(self._run(), name=f"vnc {address}")
         self._task.add_done_callback(self._ended)
 
-    def _decoder(self, init: ServerInit) -> asyncvnc.Video:
-        import asyncvnc  # GPL-3: loaded only when this driver is used
-
-        video = asyncvnc.Video(self._rects, self._writer, None, init.name, init.width, init.height, "rgba")
-        video.data = np.zeros((init.height, init.width, 4), np.uint8)
-        return video
-
     # -- any thread ---------------------------------------------------------------------------------------------
 
     def listen(self, listens: bool) -> bool:
-        """See `vnc.session.Session.listen`; it has no effect, because the event loop decodes each frame."""
+        """See `vnc.session.Session.listen`; frames always wake the event loop, which decodes them."""
+        self._looks.listen(listens)
         return False
+
+    def next_look(self, look: float) -> None:
+        """See `vnc.session.Session.next_look`."""
+        self._home.enter()
+        self._looks.announce(look)
 
     def take(self, out: Frame, reduction: Reduction | None = None) -> int:
         """See `vnc.session.Session.take`; this driver always copies or draws the whole frame."""
@@ -136,6 +131,7 @@ class PortableSession:
                 tap.add(self._front, self.frames, self.frame_time, self.generation)
             if self.error is not None:
                 tap.end()
+        self._looks.record()
         return tap
 
     def send(self, events: Sequence[Event]) -> None:
@@ -232,13 +228,21 @@ class PortableSession:
         """
         refreshing = self.generation != self._started
         if self._outstanding == 0 or (refreshing and self._untrusted == 0):
-            self._request_screen(incremental=not refreshing)
+            if refreshing or not self._looks.held:
+                self._request_screen(incremental=not refreshing)
         else:
             self._again = self._loop.call_later(self._patience, self._answered_together)
 
     def _answered_together(self) -> None:
         self._outstanding = self._untrusted = 0
-        self._request_screen(incremental=self.generation == self._started)
+        self._ask_again()
+
+    def _ask(self) -> bool:
+        """Request the next change, unless a request is open."""
+        asks = self._outstanding == 0
+        if asks:
+            self._request_screen(incremental=True)
+        return asks
 
     def _stop_waiting(self) -> None:
         if self._again is not None:
@@ -268,6 +272,7 @@ class PortableSession:
         if self.error is None:
             self.error = error
             self._stop_waiting()
+            self._looks.stop()
             self._writer.transport.abort()
             with self._lock:
                 self._taps.end()
@@ -378,14 +383,7 @@ class PortableSession:
             return None
         if encoding not in (RAW, ZLIB):
             raise ProtocolError(f"{what}, offset 0: encoding was not requested")
-        try:
-            length = await self._rects.draw(self._video, header)
-        except LimitExceeded as error:
-            raise LimitExceeded(f"{what}, {error}") from None
-        except zlib.error as error:
-            raise ProtocolError(f"{what}, offset 4: broken zlib stream") from error
-        except (TypeError, ValueError) as error:
-            raise ProtocolError(f"{what}, offset 4: {error}") from error
+        length = await self._rects.draw_named(self._video, header, what)
         self.stats.rectangles += 1
         self.stats.pixels += width * height
         self.stats.bytes += RECT.size + length
@@ -398,3 +396,4 @@ class PortableSession:
             self.frames += 1
             self.frame_time = time.monotonic()
         self.stats.updates += 1
+        self._looks.frame()

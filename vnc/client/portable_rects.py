@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import struct
 import zlib
+from asyncio import StreamWriter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from vnc.client.handshake import ServerInit
 from vnc.client.portable_reader import Stream
 from vnc.encodings import RAW, ZLIB
-from vnc.errors import LimitExceeded
+from vnc.errors import LimitExceeded, ProtocolError
 
 if TYPE_CHECKING:
     import asyncvnc
@@ -51,6 +55,21 @@ class RectReader:
         self._pixels = b""
         return length
 
+    async def draw_named(self, video: asyncvnc.Video, header: bytes, what: str) -> int:
+        """As `draw`; the errors begin with `what`.
+
+        Raises:
+            LimitExceeded, ProtocolError: see `draw`.
+        """
+        try:
+            return await self.draw(video, header)
+        except LimitExceeded as error:
+            raise LimitExceeded(f"{what}, {error}") from None
+        except zlib.error as error:
+            raise ProtocolError(f"{what}, offset 4: broken zlib stream") from error
+        except (TypeError, ValueError) as error:
+            raise ProtocolError(f"{what}, offset 4: {error}") from error
+
     async def readexactly(self, length: int) -> bytes:
         """Return the next part of the header, or all pixels after it."""
         if self._header:
@@ -92,3 +111,12 @@ class RectReader:
                 raise ValueError("data after the last pixel")
             if not data:
                 return
+
+
+def decoder(rects: RectReader, writer: StreamWriter, init: ServerInit) -> asyncvnc.Video:
+    """Return asyncvnc's decoder of what `rects` reads, with a black screen."""
+    import asyncvnc  # GPL-3: loaded only when this driver is used
+
+    video = asyncvnc.Video(rects, writer, None, init.name, init.width, init.height, "rgba")
+    video.data = np.zeros((init.height, init.width, 4), np.uint8)
+    return video

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from itertools import accumulate
 from typing import Any, ClassVar
 
 from universe_client.core.remote import Remote
 from universe_client.errors import ConfigError
+from universe_client.pacer import Pacer
 from universe_client.spaces.events import EventSpace
 from universe_client.vector_env import VectorEnv
 from wrappers.universe.wrapper import Wrapper, times
@@ -149,7 +151,10 @@ class Joint(Wrapper):
 
     def wait(self, timeout: float | None = None, forget: bool = False) -> bool:
         """Wait until a remote of any environment has something new; see `VectorEnv.wait`."""
-        changed = self._changed.wait(timeout)
+        with ExitStack() as stack:
+            for env in self.envs:
+                stack.enter_context(env.unwrapped.core.listening)
+            changed = self._changed.wait(timeout)
         if forget:
             self._changed.clear()
         return changed
@@ -173,6 +178,11 @@ class _JointCore:
         """See `RemoteVector.follow`."""
         for env in self._envs:
             env.core.follow(event)
+
+    def expect_look(self, pacer: Pacer) -> None:
+        """See `RemoteVector.expect_look`."""
+        for env in self._envs:
+            env.core.expect_look(pacer)
 
     def truncate(self, index: int, reason: str) -> None:
         """See `RemoteVector.truncate`."""

@@ -59,6 +59,7 @@ class Throttle(Wrapper):
         """Wait for the deadline and return the results; `info["throttle.missed"]` is `missed`. See `VectorEnv.recv`."""
         self.pacer.wait()
         observation_n, reward_n, done_n, info = self.env.recv(mask)
+        self.unwrapped.core.expect_look(self.pacer)
         return observation_n, reward_n, done_n, info | {"throttle.missed": self.missed}
 
     def close(self) -> None:

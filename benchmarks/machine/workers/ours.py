@@ -8,7 +8,7 @@ from benchmarks.machine.workers.names import attribute
 from benchmarks.machine.workers.playing import Figures, as_fast_as_possible, in_real_time
 from universe_client import GymVectorEnv
 
-FPS = 60
+FPS, LOOKS = 60, 15
 PONGS, SKIP = 8, 4
 _PONG = "gym-core.ALE/Pong-v5"
 _ATARI = ("wrappers.gym.atari", "wrappers.atari")
@@ -33,9 +33,24 @@ def neon_realtime(count: str) -> Figures:
     return in_real_time(env, env.core)
 
 
-def _pong(mode: Literal["realtime", "lockstep"], rate: float | None) -> GymVectorEnv:
+def pong_looks(updates: str = "") -> Figures:
+    env = _pong("realtime", LOOKS, updates)
+    return in_real_time(env, env.core)
+
+
+def neon_looks(count: str, updates: str = "") -> Figures:
+    env = GymVectorEnv("builtin.NeonDrive-v0", int(count), step_rate=LOOKS, **_updates(updates))
+    return in_real_time(env, env.core)
+
+
+def _updates(updates: str) -> dict[str, Any]:
+    """Earlier commits do not have the option."""
+    return {"updates": updates} if updates else {}
+
+
+def _pong(mode: Literal["realtime", "lockstep"], rate: float | None, updates: str = "") -> GymVectorEnv:
     actions = attribute("joystick", *_ATARI)(["NOOP", "RIGHT", "LEFT"])
-    return GymVectorEnv(_PONG, PONGS, actions=actions, step_rate=rate, mode=mode)
+    return GymVectorEnv(_PONG, PONGS, actions=actions, step_rate=rate, mode=mode, **_updates(updates))
 
 
 def _atari(env: GymVectorEnv) -> Any:

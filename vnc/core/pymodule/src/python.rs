@@ -208,8 +208,18 @@ impl Session {
 
     /// Choose whether `Pump.drain` returns the session for frames; return whether there is one that was neither taken nor
     /// returned.
-    fn listen(&self, listens: bool) -> bool {
-        self.session.listen(listens)
+    fn listen(&self, py: Python<'_>, listens: bool) -> bool {
+        py.detach(|| self.session.listen(listens))
+    }
+
+    /// Announce when the caller takes a frame next, in seconds of `time.monotonic()`.
+    fn next_look(&self, py: Python<'_>, look: f64) -> PyResult<()> {
+        check_process(self.session.is_ours())?;
+        if !look.is_finite() {
+            return Err(PyValueError::new_err(format!("a look at {look} is never")));
+        }
+        py.detach(|| self.session.next_look(look));
+        Ok(())
     }
 
     /// The offer of shared frames: the token, and the path of the socket that gives the memory for it.

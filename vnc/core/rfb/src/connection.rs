@@ -6,6 +6,7 @@
 //! ```
 
 mod machine;
+mod requests;
 
 use std::collections::VecDeque;
 
@@ -194,18 +195,6 @@ impl Connection {
         self.long_cut_texts
     }
 
-    /// The number of the newest refresh whose pixels are all on the screen.
-    #[must_use]
-    pub const fn generation(&self) -> u64 {
-        self.flow.generation()
-    }
-
-    /// Request the whole screen, and return the number of this refresh; see `generation`.
-    pub fn refresh(&mut self) -> u64 {
-        let in_update = self.in_update();
-        self.flow.refresh(&mut self.screen, in_update, &mut self.out)
-    }
-
     /// Read frames from shared memory from now on, and tell the server so. This has an effect once after `Event::Offer`.
     pub fn map(&mut self, frames: Box<dyn SharedFrames>) {
         if self.decoders.shared.map(frames) {
@@ -223,12 +212,6 @@ impl Connection {
     #[must_use]
     pub const fn more_buttons(&self) -> bool {
         self.more_buttons
-    }
-
-    /// Request one pixel, to test whether the server still answers.
-    pub fn probe(&mut self) {
-        self.shown.probe();
-        self.flow.probe(&mut self.out);
     }
 
     /// From now on, process input only to the end of the next frame; `resume` continues.

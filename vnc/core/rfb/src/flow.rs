@@ -2,6 +2,8 @@
 //!
 //! Without continuous updates, one incremental request is always open: the client answers each update with the next
 //! request. With continuous updates the server sends updates without requests, and its fences control the rate.
+//! A caller that looks at the screen at known times may `hold` the requests and `ask` for an update before each look;
+//! continuous updates are disabled meanwhile.
 //!
 //! A refresh is complete when every pixel was drawn by updates that the server made after the call of `refresh`. Which
 //! updates these are depends on the server:
@@ -29,15 +31,30 @@ enum Barrier {
     Cover,
 }
 
+/// Whether the server sends updates without requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Continuous {
+    /// No, and it has not announced that it can.
+    #[default]
+    Unsupported,
+    /// No.
+    Off,
+    /// Yes.
+    On,
+    /// The client has disabled it, and the server has not confirmed that.
+    Stopping,
+}
+
 /// The state of requests, fences and refreshes of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     /// The server supports fences.
     fences: bool,
-    /// The server supports continuous updates.
-    offered: bool,
-    /// Continuous updates are enabled.
-    continuous: bool,
+    continuous: Continuous,
+    /// Updates are not followed by requests, except during a refresh.
+    held: bool,
+    /// The whole screen was requested after the last update: the request is unanswered for certain.
+    asked: bool,
     /// Requests that may still be unanswered.
     open: u8,
     /// The number of the newest refresh that was requested.
@@ -76,7 +93,9 @@ impl Flow {
         if self.fences {
             client::fence(out, client::FENCE_REQUEST, &[]);
         }
+        let asked = self.asked;
         self.request(false, Rect::new(0, 0, 1, 1), out);
+        self.asked = asked;
     }
 
     /// Request all pixels, changed or not.
@@ -100,6 +119,37 @@ impl Flow {
     fn request(&mut self, incremental: bool, rect: Rect, out: &mut Vec<u8>) {
         client::request_update(out, incremental, rect);
         self.open = (self.open + 1).min(MOST_OPEN);
+        self.asked = true;
+    }
+
+    /// Request updates only by `ask` from now on, and for refreshes.
+    pub fn hold(&mut self, screen: Rect, out: &mut Vec<u8>) {
+        self.held = true;
+        if self.continuous == Continuous::On {
+            self.continuous = Continuous::Stopping;
+            client::continuous_updates(out, false, screen);
+        }
+    }
+
+    /// Request the next change, and return true; return false if that is not necessary.
+    pub fn ask(&mut self, screen: Rect, out: &mut Vec<u8>) -> bool {
+        let is_needed = !self.asked && self.continuous != Continuous::On;
+        if is_needed {
+            self.request(true, screen, out);
+        }
+        is_needed
+    }
+
+    /// End `hold`, without continuous updates: another `hold` is expected soon.
+    pub fn follow(&mut self, screen: Rect, out: &mut Vec<u8>) {
+        self.held = false;
+        self.ask(screen, out);
+    }
+
+    /// End `hold`.
+    pub fn unhold(&mut self, screen: Rect, out: &mut Vec<u8>) {
+        self.follow(screen, out);
+        self.enable(screen, out);
     }
 
     /// Record that the server supports fences. The client must not send one before: x11vnc then closes the connection.
@@ -110,18 +160,17 @@ impl Flow {
 
     /// Handle `EndOfContinuousUpdates`. The first one announces support; one while they are enabled ends them.
     pub fn end_of_continuous_updates(&mut self, screen: Rect, out: &mut Vec<u8>) {
-        if self.continuous {
-            self.continuous = false;
-            self.request(true, screen, out);
-        } else if !self.offered {
-            self.offered = true;
-            self.enable(screen, out);
+        let before = std::mem::replace(&mut self.continuous, Continuous::Off);
+        match before {
+            Continuous::Unsupported | Continuous::Stopping => self.enable(screen, out),
+            Continuous::On => self.request(true, screen, out),
+            Continuous::Off => {}
         }
     }
 
     fn enable(&mut self, screen: Rect, out: &mut Vec<u8>) {
-        if self.fences && self.offered && !self.continuous {
-            self.continuous = true;
+        if self.fences && self.continuous == Continuous::Off && !self.held {
+            self.continuous = Continuous::On;
             client::continuous_updates(out, true, screen);
         }
     }
@@ -138,7 +187,7 @@ impl Flow {
 
     /// Request all pixels of a screen that has a new size.
     pub fn resized(&mut self, screen: Rect, out: &mut Vec<u8>) {
-        if self.continuous {
+        if self.continuous == Continuous::On {
             client::continuous_updates(out, true, screen);
         }
         self.request(false, screen, out);
@@ -147,6 +196,7 @@ impl Flow {
     /// Handle the end of an update: request the next one, and advance the refresh.
     pub fn updated(&mut self, screen: &mut Framebuffer, out: &mut Vec<u8>) {
         self.open = self.open.saturating_sub(1);
+        self.asked = false;
         let whole = screen.whole();
         let mut again = false;
         match self.active {
@@ -164,7 +214,7 @@ impl Flow {
         }
         if again {
             self.request(false, whole, out);
-        } else if !self.continuous {
+        } else if self.continuous != Continuous::On && (!self.held || self.active.is_some()) {
             self.request(true, whole, out);
         }
         if self.active.is_none() && self.wanted > self.generation {
@@ -179,120 +229,4 @@ fn cover(screen: &mut Framebuffer) -> Barrier {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SCREEN: Rect = Rect::new(0, 0, 100, 50);
-    const FULL: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 100, 0, 50];
-    const INCREMENTAL: [u8; 10] = [3, 1, 0, 0, 0, 0, 0, 100, 0, 50];
-
-    /// A flow, its screen and the bytes it has sent. `update` acts as the server.
-    struct Rig {
-        flow: Flow,
-        screen: Framebuffer,
-        out: Vec<u8>,
-    }
-
-    impl Rig {
-        fn new() -> Self {
-            let mut rig =
-                Self { flow: Flow::default(), screen: Framebuffer::new(100, 50, 0), out: Vec::new() };
-            rig.flow.start(SCREEN, &mut rig.out);
-            assert_eq!(rig.sent(), FULL);
-            rig
-        }
-
-        fn sent(&mut self) -> Vec<u8> {
-            std::mem::take(&mut self.out)
-        }
-
-        fn refresh(&mut self) -> u64 {
-            self.flow.refresh(&mut self.screen, false, &mut self.out)
-        }
-
-        fn update(&mut self, rect: Rect) -> u64 {
-            self.screen.window(rect).unwrap();
-            self.flow.updated(&mut self.screen, &mut self.out);
-            self.flow.generation()
-        }
-    }
-
-    #[test]
-    fn each_update_is_followed_by_a_request() {
-        let mut rig = Rig::new();
-        for _ in 0..3 {
-            assert_eq!(rig.update(SCREEN), 0);
-            assert_eq!(rig.sent(), INCREMENTAL);
-        }
-    }
-
-    #[test]
-    fn an_update_from_before_the_call_does_not_complete_a_refresh() {
-        let mut rig = Rig::new();
-        rig.update(SCREEN);
-        rig.sent();
-        assert_eq!(rig.refresh(), 1);
-        assert_eq!(rig.sent(), FULL);
-        assert_eq!(rig.update(SCREEN), 0, "it may be older than the call");
-        assert_eq!(rig.sent(), FULL, "so the screen is requested again");
-        assert_eq!(rig.update(Rect::new(0, 0, 10, 10)), 0, "not the whole screen");
-        assert_eq!(rig.update(SCREEN), 1);
-    }
-
-    #[test]
-    fn a_fence_separates_old_updates_from_new_ones() {
-        let mut rig = Rig::new();
-        rig.flow.server_fence(SCREEN, &mut rig.out);
-        assert_eq!(rig.sent(), [] as [u8; 0]);
-        rig.flow.end_of_continuous_updates(SCREEN, &mut rig.out);
-        assert_eq!(rig.sent()[..2], [150, 1]);
-        assert_eq!(rig.update(SCREEN), 0);
-        assert_eq!(rig.sent(), [] as [u8; 0], "continuous updates need no requests");
-        rig.refresh();
-        assert_eq!(rig.sent(), [&[248, 0, 0, 0, 128, 0, 0, 1, 8][..], &1_u64.to_be_bytes()].concat());
-        assert_eq!(rig.update(SCREEN), 0);
-        rig.flow.fence_reply(&[9; 8], &mut rig.screen, &mut rig.out);
-        assert_eq!(rig.sent(), [] as [u8; 0], "not our fence");
-        rig.flow.fence_reply(&1_u64.to_be_bytes(), &mut rig.screen, &mut rig.out);
-        assert_eq!(rig.sent(), FULL);
-        assert_eq!(rig.update(SCREEN), 1);
-    }
-
-    #[test]
-    fn a_probe_includes_a_fence_if_the_server_supports_fences() {
-        let mut rig = Rig::new();
-        rig.flow.probe(&mut rig.out);
-        assert_eq!(rig.sent(), [3, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
-        rig.flow.server_fence(SCREEN, &mut rig.out);
-        rig.flow.probe(&mut rig.out);
-        assert_eq!(rig.sent()[..9], [248, 0, 0, 0, 128, 0, 0, 0, 0]);
-    }
-
-    #[test]
-    fn refreshes_do_not_delay_each_other_for_ever() {
-        let mut rig = Rig::new();
-        rig.update(SCREEN);
-        rig.sent();
-        rig.refresh();
-        rig.update(SCREEN);
-        assert_eq!((rig.refresh(), rig.refresh()), (2, 3));
-        assert_eq!(rig.update(SCREEN), 1);
-        let mut updates = 0;
-        while rig.flow.generation() < 3 {
-            rig.update(SCREEN);
-            updates += 1;
-        }
-        assert!(updates <= 3, "{updates} updates");
-    }
-
-    #[test]
-    fn continuous_updates_can_end() {
-        let mut rig = Rig::new();
-        rig.flow.end_of_continuous_updates(SCREEN, &mut rig.out);
-        assert_eq!(rig.sent(), [] as [u8; 0], "no fence seen yet");
-        rig.flow.server_fence(SCREEN, &mut rig.out);
-        assert_eq!(rig.sent()[..2], [150, 1]);
-        rig.flow.end_of_continuous_updates(SCREEN, &mut rig.out);
-        assert_eq!(rig.sent(), INCREMENTAL);
-    }
-}
+mod tests;

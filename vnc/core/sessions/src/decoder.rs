@@ -2,9 +2,12 @@
 
 use rfb::{Connection, Reduction};
 
+use crate::looks::Looks;
+
 /// A session's connection with its framebuffer. The session locks it.
 pub(crate) struct Decoder {
     pub connection: Connection,
+    pub looks: Looks,
 }
 
 /// The target array has another shape than the frame, whose shape is (height, width, 3) as given here.

@@ -1,20 +1,22 @@
 //! RFB sessions on reader threads.
 //!
 //! ```text
-//! pump ─→ player ─→ session ─→ decoder, tls, plan, published, notice, tap, hub, deadlines, mapping, socket
+//! pump ─→ player ─→ session ─→ decoder, looks, tls, plan, published, notice, tap, hub, deadlines, mapping, socket
 //!          ─→ monotonic, process, sync, waker
 //! ```
 //! An arrow points at what a module uses. The threads of `pump` read the sockets. `session` is one connection; every
-//! thread may call it. `player` is the thread that sends the input of a `plan` at its times. `decoder` holds its connection
-//! and frames behind a lock. `tls` encrypts and decrypts, and decides which servers are trusted. `published` contains what
-//! other threads read of a session without a lock. `hub` lists the sessions with news for an event loop, and `notice`
-//! decides whether a frame is news. `tap` keeps every frame for a recorder. `deadlines` limits how long each stage of a
-//! session takes, `mapping` reads frames from memory that the server shares (on Linux), and `socket` writes without
-//! blocking. `monotonic` is Python's clock, and `waker` is the descriptor that the event loop watches.
+//! thread may call it. `player` is the thread that sends the input of a `plan` at its times, and requests of updates
+//! shortly before the `looks` of the caller. `decoder` holds its connection and frames behind a lock. `tls` encrypts and
+//! decrypts, and decides which servers are trusted. `published` contains what other threads read of a session without a
+//! lock. `hub` lists the sessions with news for an event loop, and `notice` decides whether a frame is news. `tap` keeps
+//! every frame for a recorder. `deadlines` limits how long each stage of a session takes, `mapping` reads frames from
+//! memory that the server shares (on Linux), and `socket` writes without blocking. `monotonic` is Python's clock, and
+//! `waker` is the descriptor that the event loop watches.
 
 mod deadlines;
 mod decoder;
 mod hub;
+mod looks;
 #[cfg(target_os = "linux")]
 mod mapping;
 mod monotonic;

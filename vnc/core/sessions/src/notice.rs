@@ -38,6 +38,11 @@ impl Notice {
         listens && before & (FRESH | TOLD) == FRESH
     }
 
+    /// Whether Python listens.
+    pub fn is_listening(&self) -> bool {
+        self.0.load(Ordering::Acquire) & DEAF == 0
+    }
+
     /// Change the state, and return the one before.
     fn change(&self, next: impl Fn(u8) -> u8) -> u8 {
         let changed = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| Some(next(state)));

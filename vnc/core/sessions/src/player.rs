@@ -1,4 +1,4 @@
-//! A thread that sends the input of many sessions at the planned times. It never takes Python's GIL.
+//! A thread that sends input of many sessions at the planned times, and requests. It never takes Python's GIL.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use crate::sync::{Condvar, Mutex, MutexGuard, lock};
 /// The longest wait, after which the thread looks at the clock again.
 const LONGEST: f64 = 3600.0;
 
-/// The times at which sessions have input to send.
+/// The times at which sessions have something to send.
 #[derive(Default)]
 pub(crate) struct Player {
     turns: Mutex<Turns>,
@@ -26,10 +26,31 @@ struct Turns {
     stop: bool,
 }
 
-/// A look at the plan of a session, at a time in seconds of `monotonic`.
+/// Work for a session, at a time in seconds of `monotonic`.
 struct Turn {
     time: f64,
     session: Weak<Session>,
+    work: Work,
+}
+
+/// What a turn is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    /// `Session::play`.
+    Play,
+    /// `Session::request_in_time`.
+    Request,
+}
+
+impl Turn {
+    /// Do the work; return when the next turn for such work is.
+    fn work(&self) -> Option<f64> {
+        let session = self.session.upgrade()?;
+        match self.work {
+            Work::Play => session.play(self.time),
+            Work::Request => session.request_in_time(),
+        }
+    }
 }
 
 impl Ord for Turn {
@@ -53,10 +74,15 @@ impl PartialEq for Turn {
 impl Eq for Turn {}
 
 impl Player {
-    /// Have the thread call `Session::play` at a time. The caller may hold the lock of the session's plan.
-    pub fn add(&self, time: f64, session: Weak<Session>) {
-        lock(&self.turns).queue.push(Reverse(Turn { time, session }));
-        self.changed.notify_one();
+    /// Have the thread work for a session at a time. The caller may hold the lock of the session's plan.
+    pub fn add(&self, time: f64, session: Weak<Session>, work: Work) {
+        let mut turns = lock(&self.turns);
+        let is_first = turns.queue.peek().is_none_or(|Reverse(first)| time < first.time);
+        turns.queue.push(Reverse(Turn { time, session, work }));
+        drop(turns);
+        if is_first {
+            self.changed.notify_one();
+        }
     }
 
     /// End the thread.
@@ -76,10 +102,10 @@ impl Player {
             }
             let turn = turns.queue.pop();
             drop(turns);
-            if let Some(Reverse(Turn { time, session })) = turn
-                && let Some(next) = session.upgrade().and_then(|session| session.play(time))
+            if let Some(Reverse(turn)) = turn
+                && let Some(next) = turn.work()
             {
-                self.add(next, session);
+                self.add(next, turn.session, turn.work);
             }
             turns = lock(&self.turns);
         }

@@ -10,6 +10,7 @@ use rfb::Connection;
 use crate::deadlines::{Clock, Timeouts, Verdict};
 use crate::decoder::Decoder;
 use crate::hub::{Entry, Hub};
+use crate::looks::Looks;
 #[cfg(target_os = "linux")]
 use crate::mapping::{Layout, Mapping, Unusable};
 use crate::notice::Notice;
@@ -25,6 +26,7 @@ use crate::tls::{Tls, Trust, UNSUPPORTED};
 mod copying;
 mod planned;
 mod reading;
+mod requested;
 mod sending;
 mod tapped;
 
@@ -83,7 +85,7 @@ impl Session {
             stream: RwLock::new(opening.stream),
             trust: opening.trust,
             tls: OnceLock::new(),
-            decoder: Mutex::new(Decoder { connection: opening.connection }),
+            decoder: Mutex::new(Decoder { connection: opening.connection, looks: Looks::default() }),
             outgoing: Mutex::new(Vec::new()),
             outgoing_limit: opening.outgoing_limit,
             plan: Mutex::default(),
@@ -190,12 +192,6 @@ impl Session {
         let generation = connection.refresh();
         self.send(&connection.data_to_send());
         generation
-    }
-
-    /// Choose whether frames list the session in the hub, as they do at first: one frame until `copy`. Return whether there
-    /// is a frame that was neither copied nor listed; it is not listed.
-    pub fn listen(&self, listens: bool) -> bool {
-        self.notice.listen(listens)
     }
 
     #[cfg(target_os = "linux")]

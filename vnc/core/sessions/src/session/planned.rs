@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Session;
 use crate::monotonic::monotonic;
 use crate::plan::Timed;
+use crate::player::Work;
 use crate::sync::lock;
 
 impl Session {
@@ -16,7 +17,7 @@ impl Session {
         if let Some(time) = plan.earlier_turn()
             && let Some(player) = self.player.upgrade()
         {
-            player.add(time, Arc::downgrade(self));
+            player.add(time, Arc::downgrade(self), Work::Play);
         }
         dropped
     }

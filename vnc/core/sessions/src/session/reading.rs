@@ -215,6 +215,7 @@ impl Session {
             let time = monotonic();
             changes.drawn = Some((drawn, time));
             self.copy_to_taps(connection, time);
+            decoder.looks.frame(time);
         }
         lock(&self.clock).receive(connection.unfinished(), Instant::now());
         let certificate = changes.certificate;

@@ -19,8 +19,18 @@ impl Session {
         }
     }
 
+    /// Whether there is a tap that has not ended.
+    pub(super) fn is_tapped(&self) -> bool {
+        lock(&self.taps).iter().any(|tap| !tap.has_ended())
+    }
+
     /// Copy every frame to `tap` from now on, the newest one first. The tap ends with the session.
     pub fn add_tap(&self, tap: &Arc<Tap>) {
+        self.copy_all_to(tap);
+        self.end_looks();
+    }
+
+    fn copy_all_to(&self, tap: &Arc<Tap>) {
         let connection = &mut lock(&self.decoder).connection;
         connection.pause_at_frames();
         let (number, generation) = (connection.frames(), connection.generation());
