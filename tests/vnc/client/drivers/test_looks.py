@@ -12,6 +12,7 @@ import pytest
 from tests.support.vnc.rfb import Peer, raw
 from tests.support.vnc.sessions import taken
 
+LIMIT = 1 << 20  # bytes of a recorder's queue
 NEVER = 3600.0  # seconds to a look that no test waits for
 
 
@@ -89,6 +90,23 @@ async def test_a_thread_that_waits_for_frames_gets_every_one(opened, script):
             assert (await peer.request()).incremental
             peer.update(raw(value))
         await changes.until(lambda: session.frames == 5)
+
+
+async def test_a_recorder_gets_every_frame(opened, script):
+    async with opened.to(script) as (session, changes):
+        peer = await script.peer
+        session.listen(False)
+        session.next_look(time.monotonic() + NEVER)
+        await asyncio.sleep(0)
+        peer.update(raw(2))
+        await changes.until(lambda: session.frames == 2)
+        tap = session.tap(LIMIT)
+        for value in range(3, 6):
+            session.next_look(time.monotonic() + NEVER)
+            assert (await peer.request()).incremental
+            peer.update(raw(value))
+            await changes.until(lambda value=value: session.frames == value)
+    assert [frame.number for frame in iter(tap.take, None)] == [2, 3, 4, 5]
 
 
 async def test_a_refresh_before_a_look_is_completed(opened, server):
