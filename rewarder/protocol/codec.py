@@ -80,13 +80,21 @@ def decode(data: str | bytes) -> Envelope:
         raise ProtocolError(f"malformed message: {str(error)[:200]}", 1007) from None
     except RecursionError:
         raise ProtocolError("message is nested too deeply", 1007) from None
-    # Counting brackets is cheap and rules out most messages.
-    if data.count("[") + data.count("{") > MAX_DEPTH:
+    if may_be_deep(data):
         _check_depth(message)
-    # A control character is either escaped by a backslash or makes the text not printable.
-    if "\\" in data or not data.isprintable():
+    if may_have_controls(data):
         message = _harmless(message)
     return Envelope(headers, message, len(data))
+
+
+def may_be_deep(data: str) -> bool:
+    """Return False if a message is certainly not nested too deeply: counting brackets is cheap."""
+    return data.count("[") + data.count("{") > MAX_DEPTH
+
+
+def may_have_controls(data: str) -> bool:
+    """Return False if a message certainly has no control character: it would be escaped, or not printable."""
+    return "\\" in data or not data.isprintable()
 
 
 def encode(headers: Headers, message: Message) -> str:
@@ -95,13 +103,18 @@ def encode(headers: Headers, message: Message) -> str:
     Raises:
         ValueError: the message is larger than `MAX_FRAME`, or contains a value that JSON does not have.
     """
+    return encode_bytes(headers, message).decode()
+
+
+def encode_bytes(headers: Headers, message: Message) -> bytes:
+    """Encode one message, in UTF-8; see `encode`."""
     try:
         data = _ENCODER.encode({"method": message.method, "headers": _wire_headers(headers), "body": message})
     except (TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"{message.method}: {error}") from error
     if len(data) > MAX_FRAME:
         raise ValueError(f"{message.method} of {len(data)} bytes, the limit is {MAX_FRAME}")
-    return data.decode()
+    return data
 
 
 def _body(wire: _WireEnvelope) -> Message | UnknownMessage:

@@ -15,9 +15,10 @@ from contextlib import suppress
 from itertools import count
 
 from rewarder.errors import ProtocolError
-from rewarder.protocol.codec import MAX_FRAME, decode, encode
+from rewarder.protocol.codec import MAX_FRAME, encode_bytes
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.messages import Envelope, Headers, Message
+from rewarder.protocol.steps import decode
 from rewarder.steps.pixels import Pixels
 
 TOKEN_BYTES = 16
@@ -66,7 +67,7 @@ class Channel:
             ValueError: the message is too large.
         """
         number = next(self._ids)
-        data = encode(Headers(number, sent_at, episode_id, parent_message_id), message).encode()
+        data = encode_bytes(Headers(number, sent_at, episode_id, parent_message_id), message)
         self._socket.sendall(_LENGTH.pack(len(data)) + data)
         return number
 
@@ -87,20 +88,21 @@ class Channel:
                 raise ConnectionResetError("the other end has closed the step channel")
         return decode(data)
 
-    def _next(self) -> str | None:
+    def _next(self) -> bytes | None:
+        if not self._chunks:
+            return None
         received = b"".join(self._chunks)
         end = _end(received)
         if end is None or len(received) < end:
             return None
         self._chunks[:] = [received[end:]] if len(received) > end else []
-        try:
-            return received[_LENGTH.size : end].decode()
-        except UnicodeDecodeError:
-            raise ProtocolError("message is not UTF-8", 1007) from None
+        return received[_LENGTH.size : end]
 
     @property
     def has_message(self) -> bool:
         """Whether `receive` returns a message that has been read already."""
+        if not self._chunks:
+            return False
         received = b"".join(self._chunks)
         end = _end(received)
         return end is not None and len(received) >= end

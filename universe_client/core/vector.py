@@ -252,9 +252,14 @@ class RemoteVector:
         deadline = time.monotonic() + self.config.reset_timeout
         while True:
             self._changed.clear()
+            late = []
             for remote in waiting:
                 remote.link.pace.collect(deadline)
-            waiting = [remote for remote in waiting if not is_over(remote)]
+                if not is_over(
+                    remote
+                ):  # a look copies the frame, while the remotes behind this one still run
+                    late.append(remote)
+            waiting = late
             if not waiting:
                 return
             if not self._changed.wait(deadline - time.monotonic()):

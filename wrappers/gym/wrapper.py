@@ -70,6 +70,7 @@ class GymWrapper(_Base):
                 f"{type(self).__name__} needs autoreset_mode='NextStep' or 'Disabled', not 'SameStep'"
             )
         super().__init__(env)
+        self._every_row = np.arange(self.num_envs)
 
     def step(self, actions: Any) -> StepResult:
         """Send one action to each remote and return the results of all rows; see `GymVectorEnv.step`."""
@@ -153,7 +154,7 @@ class GymWrapper(_Base):
         return self.results(self._rows(result[4].get("env_id")), result)
 
     def _rows(self, ids: Sequence[int] | NDArray[Any] | None) -> RowNumbers:
-        return np.arange(self.num_envs) if ids is None else np.asarray(ids, np.intp)
+        return self._every_row.copy() if ids is None else np.asarray(ids, np.intp)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name == "env":

@@ -13,6 +13,7 @@ missing number is 0 and a missing string None; the mask is False there. Addition
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -60,7 +61,7 @@ def batch(infos: Sequence[Mapping[str, Any] | None]) -> dict[str, Any]:
     # All columns in few calls: this runs in every step.
     columns = zip(*(map(info.get, DTYPES) for info in known), strict=True) if known else repeat(())
     for (key, mask, dtype), values in zip(_COLUMNS, columns, strict=False):
-        batched[key], batched[mask] = column(values, dtype)
+        batched[key], batched[mask] = _schema_column(values, dtype)
     more = (info.keys() - DTYPES.keys() for info in known if not info.keys() <= DTYPES.keys())
     for key in sorted(set().union(*more)):
         own = [info.get(key) for info in known]
@@ -92,6 +93,24 @@ def column(values: Sequence[Any], dtype: type) -> tuple[NDArray[Any], NDArray[np
         if value is not None:
             array[row], mask[row] = value, True
     return array, mask
+
+
+def _schema_column(values: tuple[Any, ...], dtype: type) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Return `column(values, dtype)` of a key of the schema, copied if these values have been seen before.
+
+    Most keys have the same values in most steps. Times differ in each step.
+    """
+    if dtype is float and None not in values:
+        return column(values, dtype)
+    try:
+        array, mask = _seen(values, dtype)
+    except TypeError:  # a list
+        return column(values, dtype)
+    return array.copy(), mask.copy()
+
+
+# In one column of the schema, equal values have the same type, so that they make equal arrays.
+_seen = lru_cache(maxsize=512)(column)
 
 
 def put(infos: dict[str, Any], key: str, values: Any, mask: NDArray[np.bool_] | None = None) -> None:
