@@ -96,7 +96,7 @@ class GymCore(Runtime):
         frame = self._rendered(env)
         self.height, self.width = frame.shape[:2]
         made_by = "" if env.spec is None or env.spec.additional_wrappers else str(env.spec.entry_point)
-        self._observes_screen = self._is_atari and bool(made_by) and np.array_equal(observation, frame)
+        self._observes_screen = made_by.startswith(_ATARI) and np.array_equal(observation, frame)
         if made_by.startswith(_BY_PYGAME):
             from rewarder.runtimes.gym import surfaces  # pygame is installed, because there was a frame
 
@@ -116,7 +116,9 @@ class GymCore(Runtime):
     def tick(self, events: Sequence[Event]) -> Tick:
         """Take one step with the action of the keys that are down."""
         env, keys = self._opened()
-        observation, reward, terminated, truncated, info = env.step(keys.action(self._keys.tick(events)))
+        action = keys.action(self._keys.tick(events))
+        step = env.step if self._is_looked_at else self._step_unseen
+        observation, reward, terminated, truncated, info = step(action)
         done = bool(terminated or truncated)
         return Tick(
             frame=self._frame(env, observation) if self.frame_wanted or done else None,
@@ -132,8 +134,22 @@ class GymCore(Runtime):
         if self._env is not None:
             self._env.close()
 
+    @property
+    def _is_looked_at(self) -> bool:
+        return self.frame_wanted or not self._observes_screen or self._sends_observations
+
+    def _step_unseen(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step a console whose screen nobody wants: to convert it takes a quarter of a step."""
+        env, _ = self._opened()
+        console: Any = env.unwrapped
+        console._obs_type = "ram"
+        try:
+            return env.step(action)
+        finally:
+            console._obs_type = "rgb"
+
     def _frame(self, env: gymnasium.Env[Any, Any], observation: Any) -> Frame:
-        return observation if self._observes_screen else self._rendered(env)
+        return observation if self._observes_screen and self._is_looked_at else self._rendered(env)
 
     def _rendered(self, env: gymnasium.Env[Any, Any]) -> Frame:
         frame = np.asarray(self._render(env))
@@ -149,7 +165,11 @@ class GymCore(Runtime):
         return self._env, self._map
 
     def _shown(self, observation: object) -> object | None:
-        return _jsonable(observation) if self._send_env_observation or self.env_observation_wanted else None
+        return _jsonable(observation) if self._sends_observations else None
+
+    @property
+    def _sends_observations(self) -> bool:
+        return self._send_env_observation or self.env_observation_wanted
 
     def _info(self, info: Mapping[str, Any]) -> dict[str, object]:
         lives, sent = _jsonable(info.get(_LIVES)), {}

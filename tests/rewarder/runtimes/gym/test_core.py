@@ -14,7 +14,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
 from rewarder.runtimes import create
 from rewarder.runtimes.gym.core import GymCore
 from rewarder.runtimes.gym.keys import key_map
-from rewarder.sdk.keys import DOWN, LEFT, RIGHT, UP
+from rewarder.sdk.keys import DOWN, LEFT, RIGHT, SPACE, UP
 from rewarder.serving import Serving
 from tests.rewarder.remotes import served, wire
 from tests.support.remotes.own_envs import own
@@ -289,6 +289,33 @@ def test_a_frame_that_nobody_sees_is_not_rendered_except_at_the_end(opened):
     while not (tick := unseen.tick([])).done:
         assert tick.frame is None and seen.tick([]).reward == tick.reward
     assert np.array_equal(tick.frame, seen.tick([]).frame)
+
+
+def test_a_console_whose_screen_nobody_sees_plays_the_same_game(opened):
+    unseen, seen = opened("gym-core.ALE/Breakout-v5"), opened("gym-core.ALE/Breakout-v5")
+    for runtime in (unseen, seen):
+        runtime.reset(runtime.env_ids[0], 3)
+    held = [KeyEvent(SPACE, True)]
+    done = False
+    while not done:
+        for unseen.frame_wanted in (False, False, True):
+            tick, expected = unseen.tick(held), seen.tick(held)
+            done = tick.done
+            assert (tick.reward, tick.info, done) == (expected.reward, expected.info, expected.done)
+            if unseen.frame_wanted or done:
+                assert np.array_equal(tick.frame, expected.frame)
+            else:
+                assert tick.frame is None
+            if done:
+                break
+    assert np.array_equal(unseen.reset(unseen.env_ids[0], 4).frame, seen.reset(seen.env_ids[0], 4).frame)
+
+
+def test_observations_that_are_wanted_are_screens_also_where_no_frame_is(opened):
+    runtime = opened("gym-core.ALE/Pong-v5", send_env_observation=True)
+    runtime.reset("gym-core.ALE/Pong-v5", 1)
+    runtime.frame_wanted = False
+    assert np.shape(runtime.tick([]).env_observation) == (210, 160, 3)
 
 
 def test_small_environments_are_quick():
