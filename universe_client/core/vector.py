@@ -216,13 +216,14 @@ class RemoteVector:
             LocalStateError: before the first `reset`, or after `close`.
         """
         every = range(self.n)
-        found = self.poll_some(every if mask is None else [at for at in every if mask[at]], copy, hold)
+        chosen = every if mask is None else [at for at in every if mask[at]]
+        self.settle(chosen)
+        found = self.poll_some(chosen, copy, hold)
         return [found[at] if at in found else Slot(None, 0.0, False, blank()) for at in every]
 
     def poll_some(self, indexes: Collection[int], copy: bool, hold: bool = False) -> dict[int, Slot]:
-        """Return what has arrived from some of the remotes, by their indexes; see `poll`."""
+        """Return what has arrived from some of the remotes, by their indexes, after `settle`; see `poll`."""
         with self._one_thread:
-            self._settle(indexes)
             self._changed.clear()
             if self.config.on_error == "raise":
                 self._raise_error(indexes)
@@ -239,14 +240,11 @@ class RemoteVector:
     def settle(self, indexes: Collection[int]) -> None:
         """Prepare a poll of some of the remotes: in lock-step, wait until they have run their ticks."""
         with self._one_thread:
-            self._settle(indexes)
-
-    def _settle(self, indexes: Collection[int]) -> None:
-        self.check_reset()
-        self._idle.stepped()
-        self._progress.allow(_LOOP_LATE)
-        if self._is_lockstep:
-            self._await([self.remotes[index] for index in indexes], lambda remote: remote.is_settled)
+            self.check_reset()
+            self._idle.stepped()
+            self._progress.allow(_LOOP_LATE)
+            if self._is_lockstep:
+                self._await([self.remotes[index] for index in indexes], lambda remote: remote.is_settled)
 
     def _await(self, waiting: Sequence[Remote], is_over: Callable[[Remote], bool]) -> None:
         deadline = time.monotonic() + self.config.reset_timeout
