@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import struct
 import time
 from collections.abc import Sequence
@@ -14,9 +13,10 @@ from vnc import fences
 from vnc.encodings import EXTENDED_MOUSE_BUTTONS, FENCE, SHARED_FRAMES, is_this_host, mark_of
 from vnc.errors import AuthError, ProtocolError
 from vnc.events import Event, KeyEvent, PointerEvent
-from vnc.pixels.pixel_format import RGBX, PixelFormat, colour_map
+from vnc.pixels.pixel_format import PixelFormat, colour_map
 from vnc.server.desktop import Desktop
-from vnc.server.encoders import ENCODERS, RAW, Encoder, preferred
+from vnc.server.encoders import preferred
+from vnc.server.encoders.client_encoders import ClientEncoders
 from vnc.server.framebuffer.damage import Grid, Rect
 from vnc.server.framebuffer.source import MAX_WAITING, Barrier
 from vnc.server.framebuffer.unsent import RECT, Unsent
@@ -34,17 +34,16 @@ from vnc.server.protocol import (
     UpdateRequest,
 )
 from vnc.server.shared import SharedFrames
+from vnc.server.sockets import READ, PolledReads, tune
 from vnc.vncauth import Access
 
 log = logging.getLogger("vnc.server.server")
 
 _UPDATE = struct.Struct(">BxH")  # 1 message-type + 1 padding + 2 number-of-rects
-_RECT = struct.Struct(">HHHHi")  # 2 x + 2 y + 2 width + 2 height + 4 encoding
-_MORE_BUTTONS = _RECT.pack(0, 0, 0, 0, EXTENDED_MOUSE_BUTTONS)
+_MORE_BUTTONS = struct.pack(">HHHHi", 0, 0, 0, 0, EXTENDED_MOUSE_BUTTONS)
 _CHEAP = 0.002  # seconds of CPU time: cheaper updates are never delayed
 _GOODBYE = 1.0  # seconds in which a client has to confirm the end of TLS
-_REST = 3.0  # others are followed by a pause of this many times their CPU time, so that all clients get their turn
-_READ = 4096  # bytes read from a client at a time; after a full read the client pauses, as after an update
+_REST = 3.0  # others, and full reads, are followed by a pause of this many times their CPU time, for the other clients
 
 
 class ClientConnection(asyncio.BufferedProtocol):
@@ -60,18 +59,17 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._unsent = Unsent(screen.width, screen.height)
         self._input = ClientInput(screen.width, screen.height)
         self._view_only = desktop.view_only
-        self._format = RGBX
         self._fences = False  # whether a fence was sent, after which the client may send fences
-        self._encoding = RAW
         self._mark: int | None = None
         self._confirmation = b""  # a rect without pixels for the next update
-        self._encoders: dict[int, Encoder] = {}
+        self._encoders = ClientEncoders()
         self._requested: Rect | None = None
-        self._barrier = Barrier(desktop.source, self._flush)
+        self._barrier = Barrier(desktop.source, self.flush)
         self._shared = SharedFrames(desktop.screen, desktop.handover, desktop.limits.stall, self._fail)
+        self._polled = PolledReads(self._shared, self._receive)
         self._writable = True
         self._under_way = 0  # bytes of the current update in the send buffer
-        self._received = memoryview(bytearray(_READ))
+        self._received = memoryview(bytearray(READ))
         self._address = self._peer = "?"
         self._early: list[bytes] | None = None  # decrypted data that arrived before TLS was complete
         self._upgrade: asyncio.Task[None] | None = None
@@ -99,7 +97,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             transport.abort()
             return
         desktop.connections.add(self)
-        _tune(transport)
+        tune(transport)
         screen = desktop.screen.rect
         self._protocol = ServerProtocol(
             screen.width,
@@ -119,7 +117,7 @@ class ClientConnection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Handle the client's bytes as one batch; after a full read, pause it so that others get their turn."""
         data = bytes(self._received[:nbytes])
-        if nbytes < _READ:
+        if nbytes < READ:
             self._receive(data)
         else:
             self._receive_much(data)
@@ -172,7 +170,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._under_way = 0
         if self._stalling is not None:
             self._stalling.cancel()
-        self._flush()
+        self.flush()
 
     # called by the server
 
@@ -184,7 +182,16 @@ class ClientConnection(asyncio.BufferedProtocol):
     def changed(self, grid: Grid) -> None:
         """Mark the tiles in which a new frame differs."""
         self._unsent.add(grid)
-        self._flush()
+        self.flush()
+
+    def poll(self) -> None:
+        """Read what has arrived, without an update in reply; see `PolledReads`."""
+        self._polled.poll(self._transport)
+
+    def watch(self) -> None:
+        """Read what has arrived, and from now on whatever arrives, at once."""
+        self._polled.end(self._transport)
+        self.flush()
 
     def abort(self) -> None:
         """Drop the connection at once."""
@@ -220,7 +227,8 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._fail(f"sends {self._barrier.waiting} requests while the screen is not available")
         if events and not self._view_only:
             self._desktop.deliver(self._input.accept(events), self._mark)
-        self._flush()
+        if not self._polled.is_active:
+            self.flush()
 
     def _establish(self, access: Access) -> None:
         assert self._deadline is not None
@@ -252,7 +260,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._lose("TLS failed: the connection was closed")
             return
         self._transport = transport
-        _tune(transport)
+        tune(transport)
         early, self._early = self._early or (), None
         try:
             self._protocol.secured()
@@ -270,12 +278,12 @@ class ClientConnection(asyncio.BufferedProtocol):
         self.connection_lost(None)
 
     def _set_format(self, pixel_format: PixelFormat) -> None:
-        self._format = pixel_format.effective()
+        self._encoders.pixel_format = pixel_format.effective()
         if not pixel_format.true_colour:
             self._answer(colour_map())
 
     def _set_encodings(self, encodings: Sequence[int]) -> None:
-        self._encoding, self._mark = preferred(encodings), mark_of(encodings)
+        self._encoders.encoding, self._mark = preferred(encodings), mark_of(encodings)
         self._confirmation = _MORE_BUTTONS if EXTENDED_MOUSE_BUTTONS in encodings else b""
         if SHARED_FRAMES in encodings and is_this_host(self._address):
             self._answer(self._shared.offer())
@@ -284,7 +292,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._answer(fences.encode(fences.REQUEST, b""))
 
     def _answer_fence(self, fence: Fence) -> None:
-        self._flush()  # the updates that earlier messages requested
+        self.flush()  # the updates that earlier messages requested
         self._answer(fence.encode())
 
     def _request(self, request: UpdateRequest) -> None:
@@ -297,7 +305,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     # updates
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Send the changes in the requested area, unless the last update is still being sent."""
         if self._requested is None or not self.waits() or self._transport.is_closing():
             return
@@ -323,25 +331,14 @@ class ClientConnection(asyncio.BufferedProtocol):
     def _send_encoded(self, rects: Sequence[Rect]) -> None:
         """Send the pixels of these areas, and pause if that took long."""
         started = time.thread_time()
-        encoder = self._encoder()
-        parts: list[bytes | memoryview] = []
-        for rect in rects:
-            for area, payload in encoder.encode(self._desktop.screen, rect, self._format):
-                parts += (_RECT.pack(*area, self._encoding), payload)
-        self._send_update(len(parts) // 2, b"".join(parts))
+        self._send_update(*self._encoders.encode(self._desktop.screen, rects))
         cost = time.thread_time() - started
         if cost > _CHEAP:
             self._resting = asyncio.get_running_loop().call_later(cost * _REST, self._rested)
 
-    def _encoder(self) -> Encoder:
-        encoder = self._encoders.get(self._encoding)
-        if encoder is None:
-            encoder = self._encoders[self._encoding] = ENCODERS[self._encoding]()
-        return encoder
-
     def _rested(self) -> None:
         self._resting = None
-        self._flush()
+        self.flush()
 
     # endings
 
@@ -398,13 +395,3 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._transport.abort()
         else:
             self._transport.close()
-
-
-def _tune(transport: asyncio.Transport) -> None:
-    # Updates stop while any byte is in the send buffer. With TLS asyncio treats 0 as a buffer that is always full.
-    secure = transport.get_extra_info("ssl_object") is not None
-    transport.set_write_buffer_limits(high=1 if secure else 0, low=0)
-    connection = transport.get_extra_info("socket")
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    if connection.family in (socket.AF_INET, socket.AF_INET6):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

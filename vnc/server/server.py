@@ -173,6 +173,24 @@ class VNCServer:
             for connection in tuple(self._desktop.connections):
                 connection.changed(grid)
 
+    def poll(self) -> None:
+        """Read what clients of shared frames have sent, from now on only in `poll`; updates are sent by `flush`.
+
+        Others are read whenever something arrives. See `vnc.server.polled`.
+        """
+        for connection in tuple(self._desktop.connections):
+            connection.poll()
+
+    def flush(self) -> None:
+        """Send clients the updates that they have requested."""
+        for connection in tuple(self._desktop.connections):
+            connection.flush()
+
+    def watch(self) -> None:
+        """End `poll`: read all clients whenever something arrives."""
+        for connection in tuple(self._desktop.connections):
+            connection.watch()
+
     def checksum(self) -> int:
         """Return the CRC-32 of the shown pixels, row by row, in the order red, green, blue."""
         return self._desktop.screen.checksum()

@@ -64,6 +64,11 @@ class SharedFrames:
         self._ready = True
 
     @property
+    def ready(self) -> bool:
+        """Whether the client uses shared frames."""
+        return self._ready
+
+    @property
     def holding(self) -> bool:
         """Whether the client has not released the buffer of the last update."""
         return self._held is not None

@@ -11,14 +11,18 @@ SETTLED = 0.5
 
 
 class Pace:
-    """The deadline of the next tick. The caller passes the time, monotonic and in seconds."""
+    """The deadline of the next tick. The caller passes the time, monotonic and in seconds.
+
+    Attributes:
+        period: seconds from one tick to the next.
+        missed: ticks that were skipped because the environment was too slow.
+    """
 
     def __init__(self, fps: float) -> None:
         if not fps > 0:
             raise ValueError(f"fps must be greater than 0, not {fps}")
         self.missed = 0
-        """Ticks that were skipped because the environment was too slow."""
-        self._period = 1 / fps
+        self.period = 1 / fps
         self._due = 0.0
         self._last_rate = 0.0
         self._times: deque[float] = deque(maxlen=max(round(2 * fps), 2))
@@ -39,7 +43,7 @@ class Pace:
 
     def resume(self, now: float) -> None:
         """Return to real time: the next tick is due one period from now."""
-        self._due = now + self._period
+        self._due = now + self.period
 
     def delay(self, now: float) -> float:
         """Return the seconds until the next tick; 0 if it is late."""
@@ -52,8 +56,8 @@ class Pace:
     def ticked(self, now: float) -> None:
         """Count a tick that ran at `now`, and set the next deadline."""
         self._times.append(now)
-        late = int((now - self._due) / self._period)
+        late = int((now - self._due) / self.period)
         if late > BEHIND:
             self.missed += late
-            self._due += late * self._period
-        self._due += self._period
+            self._due += late * self.period
+        self._due += self.period

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from functools import partial
 
 from rewarder.protocol.episode import EpisodeId
 from rewarder.protocol.sessions import ResetRequest
@@ -29,6 +30,8 @@ from rewarder.steps.channel import Channel
 from vnc.server.server import VNCServer
 from vnc.session import Frame
 
+POLLED = 1 / 30
+"""Seconds between ticks up to which VNC clients are read at ticks: answers to fences wait that long."""
 STOP_TIMEOUT = 0.2
 """Seconds in which a tick has to end when the remote is stopped."""
 
@@ -159,7 +162,7 @@ class Player:
                 await inbox.wait()
                 pace.resume(time.monotonic())
             elif self._worker.is_inline:
-                await Beat(pace, inbox, self._tick).run()
+                await self._beat()
                 if self._game.is_over:
                     return False
             elif not await inbox.wait(pace.delay(time.monotonic())):
@@ -167,10 +170,23 @@ class Player:
                 return True
         return True
 
-    def _tick(self) -> bool:
-        """Run a tick on the event loop's thread; return whether the episode goes on."""
+    async def _beat(self) -> None:
+        """Run ticks on the event loop's thread until the episode ends, or something is to be done."""
+        screen = self._screen if self._game.pace.period <= POLLED else None
+        try:
+            await Beat(self._game.pace, self._inbox, partial(self._tick, screen)).run()
+        finally:
+            if screen is not None:
+                screen.watch()
+
+    def _tick(self, polled: VNCServer | None) -> bool:
+        """Run a tick; return whether the episode goes on. `polled` is the screen if its clients are read at ticks."""
+        if polled is not None:
+            polled.poll()
         ticks, frame = self._ticker.run(*self._inbox.take_input())
         self._show(frame)
+        if polled is not None:
+            polled.flush()
         self._game.advance(self._rewarder, ticks)
         return not self._game.is_over
 
