@@ -318,14 +318,15 @@ class ClientConnection(asyncio.BufferedProtocol):
         self._requested = None
         size = RECT.size + len(tail)
         if self._shared.hold():
-            self._send_update(len(rects) // size, rects)
+            self._send_update(len(rects) // size, [rects])
         else:
             self._send_encoded([Rect(*RECT.unpack_from(rects, at)) for at in range(0, len(rects), size)])
 
-    def _send_update(self, count: int, rects: bytes) -> None:
-        """Send a FramebufferUpdate message (RFC 6143 section 7.6.1)."""
+    def _send_update(self, count: int, rects: Sequence[bytes | memoryview]) -> None:
+        """Send a FramebufferUpdate message (RFC 6143 section 7.6.1); `rects` are copied once, into the message."""
         confirmation, self._confirmation = self._confirmation, b""
-        self._transport.write(_UPDATE.pack(0, count + bool(confirmation)) + confirmation + rects)
+        head = _UPDATE.pack(0, count + bool(confirmation))
+        self._transport.write(b"".join((head, confirmation, *rects)))
         self._under_way = self._transport.get_write_buffer_size()
 
     def _send_encoded(self, rects: Sequence[Rect]) -> None:

@@ -26,8 +26,8 @@ class ClientEncoders:
         self.pixel_format = RGBX
         self._encoders: dict[int, Encoder] = {}
 
-    def encode(self, screen: Screen, rects: Sequence[Rect]) -> tuple[int, bytes]:
-        """Return how many rectangles an update of these areas has, and the rectangles."""
+    def encode(self, screen: Screen, rects: Sequence[Rect]) -> tuple[int, list[bytes | memoryview]]:
+        """Return how many rectangles an update of these areas has, and the parts of the rectangles, not copied."""
         encoder = self._encoders.get(self.encoding)
         if encoder is None:
             encoder = self._encoders[self.encoding] = ENCODERS[self.encoding]()
@@ -35,4 +35,4 @@ class ClientEncoders:
         for rect in rects:
             for area, payload in encoder.encode(screen, rect, self.pixel_format):
                 parts += (_RECT.pack(*area, self.encoding), payload)
-        return len(parts) // 2, b"".join(parts)
+        return len(parts) // 2, parts
