@@ -66,7 +66,8 @@ class PolledReads:
 
     def _begin(self, transport: asyncio.Transport) -> None:
         self._late -= 1
-        if self._late < 0 and self._shared.ready and transport.is_reading() and not transport.is_closing():
+        keeps_up = self._late < 0 and self._shared.ready and not self._shared.holding
+        if keeps_up and transport.is_reading() and not transport.is_closing():
             transport.pause_reading()
             self._descriptor = transport.get_extra_info("socket").fileno()
             self.is_active = True
