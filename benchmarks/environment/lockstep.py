@@ -1,8 +1,8 @@
-"""Steps per second of lock-step remotes, whose pixels come over VNC, exact to the tick.
+"""Steps per second of lock-step remotes on this host, exact to the tick.
 
 `AsyncVectorEnv` is Gymnasium's. Like lock-step remotes, it runs a process per environment, which draws the same frames
-in each step; they reach the agent in shared memory. Both wait for the slowest environment of each step. Most of the
-time of CartPole's step is drawing its 600x400 pixels.
+in each step; with both, they reach the agent in shared memory. Both wait for the slowest environment of each step. Most
+of the time of CartPole's step is drawing its 600x400 pixels.
 """
 
 from __future__ import annotations
