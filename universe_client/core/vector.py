@@ -253,9 +253,8 @@ class RemoteVector:
             late = []
             for remote in waiting:
                 remote.link.pace.collect(deadline)
-                if not is_over(
-                    remote
-                ):  # a look copies the frame, while the remotes behind this one still run
+                # To look copies the frame, while the remotes behind this one still run.
+                if not is_over(remote):
                     late.append(remote)
             waiting = late
             if not waiting:
